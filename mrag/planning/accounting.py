@@ -16,6 +16,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -63,9 +64,11 @@ from mrag.planning.plan import (
     Scalar,
     Unknown,
 )
+from mrag.planning.profiling import classes_of
 from mrag.planning.reader.quantities import MeasureUnit, amounts_in, converted, is_measured_in, unit_called
 from mrag.planning.reader.units import Unit, units_of
-from mrag.planning.readings import FoundReading
+from mrag.planning.readings import FoundReading, Reading
+from mrag.planning.run import PlanResult
 from mrag.planning.schema import PropertyInfo, Schema, most_of
 from mrag.planning.scopes import walk
 from mrag.rdf import queries
@@ -1342,17 +1345,10 @@ def of_the_kind(lexicon: Lexicon, question: str, found: Sequence[FoundReading]) 
     schema = lexicon.schema
     people = {c for c in schema.classes if is_of_people(lexicon, c)}
     kept, short = list[FoundReading](), list[FoundReading]()
-    for reading, result in found:
-        at = [i for i, name in enumerate(result.columns) if name in reading.shown]
-        cells = [row[i] for row in result.rows[:_ROWS] for i in at]
-        things = sorted({str(cell) for cell in cells if isinstance(cell, URIRef)})
-        texts = any(isinstance(c, Literal) and not isinstance(c.value, int | float) for c in cells)
-        classes = set[str]()
-        for text in queries.get("planning/classes-of").batches(
-            "thing", things if people and not texts else []
-        ):
-            classes.update(str(cls) for _, cls in lexicon.kg.select(text))
-        known = set(schema.with_superclasses(classes))
+    things = [_things_shown(reading, result) if people else [] for reading, result in found]
+    kinds = classes_of(lexicon.kg, chain.from_iterable(things))
+    for (reading, result), shown in zip(found, things, strict=True):
+        known = set(schema.with_superclasses({cls for thing in shown for cls in kinds[thing]}))
         ignored = tuple(dict.fromkeys((*reading.ignored, low[0])))
         told = known & people
         others = known - people - {above for cls in told for above in schema.above(cls)}
@@ -1361,6 +1357,14 @@ def of_the_kind(lexicon: Lexicon, question: str, found: Sequence[FoundReading]) 
         else:
             kept.append((reading, result))
     return kept + short
+
+
+def _things_shown(reading: Reading, result: PlanResult) -> list[str]:
+    """Return the things that the first rows show; none where they show texts as well."""
+    at = [i for i, name in enumerate(result.columns) if name in reading.shown]
+    cells = [row[i] for row in result.rows[:_ROWS] for i in at]
+    texts = any(isinstance(c, Literal) and not isinstance(c.value, int | float) for c in cells)
+    return [] if texts else sorted({str(cell) for cell in cells if isinstance(cell, URIRef)})
 
 
 # -- the verdict ------------------------------------------------------------------------------------------

@@ -551,7 +551,7 @@ def _computed(
     if reading > len(kept):
         raise ConfigError(f"There are {len(kept)} readings.", hint=f"Choose one from 1 to {len(kept)}.")
     taken, result = kept[reading - 1]
-    if any(result is one for _, one in found[reading:]):
+    if result.truncated and any(result is one for _, one in found[reading:]):
         # It was only offered, for which some of its rows are enough.
         with suppress(QueryTimeout, StoreError):
             limits = Limits(max(0.1, ends - time.monotonic()), ROWS, 8 << 20)

@@ -21,12 +21,11 @@ from mrag.language.tokens import tokens
 from mrag.planning.lexicon import lexicon_of
 from mrag.planning.loosening import Nothing
 from mrag.planning.plan import Aggregate, Block, Comparison, Plan
-from mrag.planning.profiling import schema_of
+from mrag.planning.profiling import classes_of, schema_of
 from mrag.planning.reader.reader import LONGEST
 from mrag.planning.readings import FoundReading, alike_named
 from mrag.planning.run import PlanResult
 from mrag.planning.schema import PropertyInfo, Schema
-from mrag.rdf import queries
 
 
 def may_be_absent(kg: KnowledgeGraph, plan: Plan, schema: Schema) -> bool:
@@ -47,11 +46,8 @@ def may_be_absent(kg: KnowledgeGraph, plan: Plan, schema: Schema) -> bool:
         return False
     ends = [(p, end) for p in patterns for end in (p.subject, p.object) if p.predicate != RDF.type]
     named = sorted({str(end) for _, end in ends if isinstance(end, URIRef)})
-    kinds: dict[str, set[str]] = {iri: set() for iri in named}
-    for text in queries.get("planning/classes-of").batches("thing", named):
-        for thing, cls in kg.select(text):
-            kinds[str(thing)].add(str(cls))
-    if any(listed & some for some in kinds.values()):
+    kinds = classes_of(kg, named)
+    if any(listed.intersection(some) for some in kinds.values()):
         return False
     targets = {(edge.property, edge.target) for edge in schema.edges}
     sources = {(edge.property, edge.source) for edge in schema.edges}

@@ -636,13 +636,52 @@ def to_sparql(
         >>> print(to_sparql(Plan(made, (Column(who, "who"),), limit=3)))
         SELECT DISTINCT ?who WHERE { ?film <urn:director> ?who . } ORDER BY ASC(str(?who)) LIMIT 3
     """
+    return printed(compiled(plan, schema, spare, most, decimals=decimals, total=total, twins=twins))
+
+
+def compiled(
+    plan: Plan,
+    schema: Schema | None,
+    spare: int | None = None,
+    most: int | None = None,
+    *,
+    decimals: bool = False,
+    total: bool = True,
+    twins: Twins | None = None,
+) -> sparql.Ask | sparql.Select:
+    """Return a plan as a query of typed patterns, for what is given as to `to_sparql`."""
     check(plan)
     if plan.ties and spare is None:
         spare = SPARE
     compiler = _Compiler(plan, schema, twins=twins)
     if plan.yes_or_no:
-        return printed(compiler.ask())
-    return printed(compiler.select(spare, most, decimals=decimals, total=total))
+        return compiler.ask()
+    return compiler.select(spare, most, decimals=decimals, total=total)
+
+
+def in_one(queries: Sequence[sparql.Ask | sparql.Select]) -> sparql.Select:
+    """Return the query that answers several: each row has the number of its query, then that one's columns.
+
+    An ASK that holds gives one row.
+
+    Example:
+        >>> x = sparql.var("x")
+        >>> some = sparql.TriplePattern(x, sparql.iri("urn:p"), x)
+        >>> print(printed(in_one([sparql.Ask(some)])))
+        SELECT ?query__ WHERE { { { { SELECT (0 AS ?query__) WHERE { ?x <urn:p> ?x . } LIMIT 1 } } } }
+    """
+    number, parts, width = sparql.var("query__"), list[sparql.Pattern](), 0
+    for at, query in enumerate(queries):
+        one = (ox.Literal(at), number)
+        if isinstance(query, sparql.Ask):
+            parts.append(sparql.SubSelect(sparql.Select((one,), query.where, limit=1)))
+            continue
+        names = [v[1] if isinstance(v, tuple) else v for v in query.variables]
+        cells = tuple((name, sparql.var(f"cell__{n}")) for n, name in enumerate(names))
+        parts.append(sparql.SubSelect(sparql.Select((one, *cells), sparql.SubSelect(query))))
+        width = max(width, len(cells))
+    columns = (number, *(sparql.var(f"cell__{n}") for n in range(width)))
+    return sparql.Select(columns, sparql.Union(tuple(parts)))
 
 
 class _Compiler:

@@ -29,6 +29,7 @@ from mrag.planning.plan import (
     Scalar,
     Unknown,
 )
+from mrag.planning.profiling import classes_of
 from mrag.planning.reader.frames import stem_of
 from mrag.planning.reader.reader import RoleReader
 from mrag.planning.reader.roles import UnitSlot, paths
@@ -49,7 +50,6 @@ from mrag.planning.scopes import (
     walk,
 )
 from mrag.planning.slots import Slot, SlotFitter, SlotOption, filled, slots_of
-from mrag.rdf import queries
 from mrag.rdf.terms import Term
 from mrag.stores.base import Limits
 
@@ -825,8 +825,7 @@ class _FollowUp:
         if len(found) != 1:
             self.why = "it is open which thing is meant"
             return
-        rows = self.kg.select(queries.get("planning/classes-of").bind(thing=[found[0]]))
-        classes = self.schema.with_superclasses(str(c) for _, c in rows)
+        classes = self.schema.with_superclasses(classes_of(self.kg, found[:1])[str(found[0])])
         name = Display(self.kg).name(str(found[0]))
         thing = Candidate("entity", str(found[0]), 1.0, name, classes=classes)
         meant = {"it": thing, **{self.said.low[at]: thing for at in self.pointers}}

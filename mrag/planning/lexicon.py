@@ -51,6 +51,7 @@ from mrag.planning.profiling import (
     ChangedParts,
     KnownSchema,
     changed_since,
+    classes_of,
     keep,
     kept,
     local_name,
@@ -483,11 +484,10 @@ class Lexicon:
         if beside := names_beside(self.kg, entities):
             chosen = {span: _once(some, beside) for span, some in chosen.items()}
             entities = sorted({beside.get(iri, iri) for iri in entities})
-        types: dict[str, list[str]] = {}
-        for text in queries.get("planning/classes-of").batches("thing", entities):
-            for thing, c in self.kg.select(text):
-                if str(c) in self.schema.classes:
-                    types.setdefault(str(thing), []).append(str(c))
+        types = {
+            thing: [c for c in classes if c in self.schema.classes]
+            for thing, classes in classes_of(self.kg, entities).items()
+        }
         return {
             span: self._without_own_names(
                 [

@@ -1112,6 +1112,25 @@ def schema_of(kg: KnowledgeGraph) -> Schema:
     return kg.cached("planning schema", make)
 
 
+_KEPT_THINGS = 100_000
+"""Things whose classes are kept."""
+
+
+def classes_of(kg: KnowledgeGraph, things: Iterable[Term | str]) -> dict[str, tuple[str, ...]]:
+    """Return the classes that things are said to be in, in order; what has been read of them is kept."""
+    known: dict[str, tuple[str, ...]] = kg.cached("classes of things", dict)
+    wanted = dict.fromkeys(map(str, things))
+    told = {thing: known[thing] for thing in wanted if thing in known}
+    read: dict[str, list[str]] = {thing: [] for thing in wanted if thing not in told}
+    for text in queries.get("planning/classes-of").batches("thing", list(read)):
+        for thing, cls in kg.select(text):
+            read[str(thing)].append(str(cls))
+    if len(known) > _KEPT_THINGS:
+        known.clear()
+    known |= (found := {thing: tuple(classes) for thing, classes in read.items()})
+    return told | found
+
+
 class _Reader:
     def __init__(self, kg: KnowledgeGraph) -> None:
         self.kg = kg

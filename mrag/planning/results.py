@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from itertools import accumulate
 from typing import Literal as OneOf
 from typing import TypeAlias
 
@@ -13,22 +14,24 @@ from rdflib import Literal, URIRef
 
 from mrag import untrusted
 from mrag.context.display import Display
+from mrag.context.neighbourhood import in_passes, labels
 from mrag.errors import ConfigError, QueryTimeout, StoreError
 from mrag.generation.result import CERTAIN as CERTAIN
 from mrag.generation.result import AnswerCell, Computed, OtherReading
 from mrag.graph.kg import KnowledgeGraph
 from mrag.language.grammar import as_noun
 from mrag.planning.compiler import work_of
-from mrag.planning.plan import Unknown
+from mrag.planning.plan import Pattern, Unknown
 from mrag.planning.profiling import schema_of
 from mrag.planning.readings import Reading, alike_named, united
-from mrag.planning.run import Found, PlanResult, run
-from mrag.planning.scopes import plain
+from mrag.planning.run import Found, PlanResult, ask_together, run
+from mrag.planning.schema import Schema
+from mrag.planning.scopes import plain, walk
 from mrag.planning.units import units_shown, with_unit
 from mrag.planning.values import measured
 from mrag.planning.wording import to_words
 from mrag.rdf.terms import XSD, Term
-from mrag.stores.base import Limits
+from mrag.stores.base import Limits, SelectResult
 
 EVEN = 0.6
 """Certainty below which nothing is given as computed unasked: of what is less certain half is wrong."""
@@ -74,7 +77,8 @@ def run_readings(
     """
     found: list[tuple[Reading, PlanResult]] = []
     first: PlanResult | str = "nothing in this graph fits the question"
-    schema, work, known, empty = schema_of(kg), 0, Found(), 0.0
+    schema, work, empty = schema_of(kg), 0, 0.0
+    known = _at_once(kg, readings[:TRIED], schema, ends)
     for number, reading in enumerate(readings[: None if tried is None else tried]):
         left, enough = ends - time.monotonic(), len(found) >= wanted
         if left <= 0 and not number:
@@ -107,6 +111,24 @@ def run_readings(
         else:
             empty += reading.probability
     return [(replace(r, features={**r.features, "empty": empty}), rows) for r, rows in found], first
+
+
+def _at_once(kg: KnowledgeGraph, readings: Sequence[Reading], schema: Schema, ends: float) -> Found:
+    """Return what a server tells of readings by one request, and have read what their terms are called."""
+    if kg.store.capabilities.edges or len(readings) < 2:
+        return Found()
+    sums = accumulate(work_of(reading.plan, schema) for reading in readings)
+    plans = [r.plan for r, work in zip(readings, sums, strict=True) if work <= _OFFERED_WORK]
+    seconds = (ends - time.monotonic()) / 2
+    known = ask_together(kg, plans, schema, (ROWS, _OFFERED_ROWS), seconds)
+    found = [rows.rows[:_OFFERED_ROWS] for rows in known.values() if isinstance(rows, SelectResult)]
+    patterns = [part for plan in plans for part in walk(plan) if isinstance(part, Pattern)]
+    terms = {cell for rows in found for row in rows for cell in row}.union(*(p.places for p in patterns))
+    named = {str(term) for term in terms if isinstance(term, URIRef)}
+    if len(schema.classes) + len(schema.properties) <= _OFFERED_ROWS:
+        named |= {*filter(None, (*schema.classes, *schema.properties))}
+    in_passes(kg, lambda: labels(kg, sorted(named)))
+    return known
 
 
 def of_none(readings: Sequence[Reading], first: PlanResult | str) -> bool:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from rdflib import URIRef
 
-from mrag.errors import QueryTimeout
+from mrag.errors import QueryTimeout, StoreError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import twins_of
-from mrag.planning.compiler import SPARE, to_sparql
+from mrag.planning.compiler import SPARE, compiled, in_one
 from mrag.planning.plan import Plan
 from mrag.planning.schema import Schema
 from mrag.planning.values import COMPUTED, Cells, in_order, kind_of, shown_as, tied
+from mrag.rdf.patterns import Ask, Select
+from mrag.rdf.patterns import to_sparql as printed
 from mrag.stores.base import Limits, SelectResult
 
 Found: TypeAlias = dict[str, SelectResult | bool]
@@ -147,12 +151,7 @@ def _fetched(
     known: Found | None,
 ) -> tuple[str, SelectResult | bool]:
     """Return a query and what it finds; rows in order, with some behind the limit, if it says how many."""
-    decimals = not kg.store.capabilities.doubles
-    spare, total = SPARE if ordered is None else ordered, ordered is not None
-    query = to_sparql(
-        plan, schema, spare=spare, most=limits.rows, decimals=decimals, total=total,
-        twins=twins_of(kg),
-    )  # fmt: skip
+    query = printed(_compiled(kg, plan, schema, limits.rows, ordered))
     if known is not None and query in known:
         return query, known[query]
     # Not through the gate for what others write: it is printed from typed patterns, and names no graph.
@@ -162,6 +161,52 @@ def _fetched(
     if known is not None:
         known[query] = found
     return query, found
+
+
+def _compiled(
+    kg: KnowledgeGraph, plan: Plan, schema: Schema | None, most: int, ordered: int | None = None
+) -> Ask | Select:
+    spare, total = SPARE if ordered is None else ordered, ordered is not None
+    decimals = not kg.store.capabilities.doubles
+    return compiled(plan, schema, spare, most, decimals=decimals, total=total, twins=twins_of(kg))
+
+
+def ask_together(
+    kg: KnowledgeGraph, plans: Iterable[Plan], schema: Schema, most: tuple[int, int], seconds: float
+) -> Found:
+    """Return what plans find that a server is asked for at once; nothing where it cannot answer that.
+
+    Args:
+        kg: The graph.
+        plans: The plans.
+        schema: What is known of the graph.
+        most: How many rows are wanted of the first, and of each of the others.
+        seconds: How long it may take.
+    """
+    asked: dict[str, tuple[Ask | Select, int, str]] = {}
+    for plan in plans:
+        wanted = most[bool(asked)]
+        query = _compiled(kg, plan, schema, wanted)
+        longer = printed(_compiled(kg, plan, schema, most[0]))
+        asked.setdefault(printed(query), (query, wanted, longer))
+    known, texts, size = Found(), list(asked), kg.store.capabilities.parts
+    for some in (texts[start : start + size] for start in range(0, len(texts), size) if size > 1):
+        limits = Limits(seconds, sum(asked[text][1] + SPARE for text in some), 8 << 20)
+        with suppress(StoreError):
+            whole = printed(in_one([asked[text][0] for text in some]))
+            found = kg.store.bounded(whole, kg.dataset(), limits)
+            assert isinstance(found, SelectResult)
+            for at, text in enumerate(some):
+                query, wanted, longer = asked[text]
+                rows = [row for row in found if str(row[0]) == str(at)]
+                if isinstance(query, Ask):
+                    known[text] = bool(rows)
+                    continue
+                names = tuple(map(str, range(len(query.variables))))
+                known[text] = SelectResult(names, [row[1 : len(names) + 1] for row in rows])
+                if len(rows) <= wanted:
+                    known[longer] = known[text]
+    return known
 
 
 def _rows(found: SelectResult, plan: Plan) -> list[Cells]:

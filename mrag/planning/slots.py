@@ -23,11 +23,11 @@ from mrag.planning.plan import (
     Plan,
     Unknown,
 )
+from mrag.planning.profiling import classes_of
 from mrag.planning.reader.frames import Unreadable, bounded, bounds_of, decimal, fitness
 from mrag.planning.reader.units import Unit
 from mrag.planning.schema import PropertyInfo, Schema
 from mrag.planning.scopes import plain, rewritten, walk
-from mrag.rdf import queries
 from mrag.rdf.terms import Term
 
 SlotRole: TypeAlias = OneOf["entity", "text", "number", "time", "class", "property"]
@@ -260,8 +260,7 @@ class SlotFitter:
         found = {c for p in slot.object_of for c in self._ends(p, False)}
         found |= {c for p in slot.subject_of for c in self._ends(p, True)}
         if slot.term not in self._classes:
-            text = queries.get("planning/classes-of").bind(thing=[slot.term])
-            named = (str(c) for _, c in self._kg.select(text))
+            named = classes_of(self._kg, [slot.term])[str(slot.term)]
             self._classes[slot.term] = set(self._schema.with_superclasses(named))
         return (found | self._classes[slot.term]) - {""}
 

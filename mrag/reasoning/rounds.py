@@ -141,7 +141,7 @@ def _constructs(
     rows, *_, first = min(sizes, key=_place, default=(0, 0, rule.head, rule.head))
     streams = len(sizes) == 1 and not counts.match(rule.head) and not _repeats(rule)
     if streams or not sliced or rule.values or rows <= _SLICE or not _loose(first):
-        yield _construct(rule, counts, sizes, None)
+        yield _construct(rule, counts, sizes, None, local=sliced)
         return
     for start in range(0, rows, _SLICE):
         # The last one has no end, as all have whose number is known too low.
@@ -167,7 +167,12 @@ def sized(
 
 
 def _construct(
-    rule: Rule, counts: TripleCounts, sizes: list[_Sized], part: tuple[int, int] | None
+    rule: Rule,
+    counts: TripleCounts,
+    sizes: list[_Sized],
+    part: tuple[int, int] | None,
+    *,
+    local: bool = True,
 ) -> pt.Construct:
     head = rule.head
     parts: list[pt.Pattern] = list(rule.values)
@@ -175,11 +180,14 @@ def _construct(
     parts += ordered(sizes, hint=not rule.values, filters=rule.filters, part=part)
     rows, known = min((size for size, *_ in sizes), default=0), counts.match(head)
     names = tuple(dict.fromkeys(head.variables()))
-    many = rows > _MANY and not rule.values and bool(names)
+    # What is said of one name said of another comes from few pairs, and to look each triple up in several
+    # graphs takes a server longest.
+    said = not local and not isinstance(head.p, ox.NamedNode) and known <= _SLICE
+    many = (rows > _MANY or said) and not rule.values and bool(names)
     if many and _repeats(rule):
         # What is derived in several ways is made one before its terms are read.
         parts = [pt.SubSelect(pt.Select(names, pt.Group(tuple(parts)), distinct=True))]
-    if many and known and rows * 4 > known and (part is None or known <= 2 * _SLICE):
+    if many and known and (said or rows * 4 > known) and (part is None or known <= 2 * _SLICE):
         parts.append(pt.Minus(head))  # reads the head's triples once instead of looking up each
     elif known or rule.values:
         parts.append(pt.Filter(pt.Negation(pt.Holds(head))))

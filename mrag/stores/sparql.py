@@ -155,6 +155,8 @@ _CUT = "X-SPARQL-MaxRows"
 _PROBE = 10_001
 """Rows that a server is asked for to find out whether it cuts answers."""
 JSON_RESULTS = "application/sparql-results+json"
+_FORM = 50_000
+"""Characters of a query that is sent as a form, in which each may take three or more bytes."""
 _OF_TRIPLES = ("ConstructQuery", "DescribeQuery")
 _RESULT_TYPES = (JSON_RESULTS, "application/json")
 
@@ -382,16 +384,18 @@ class SparqlStore(BaseStore):
     def _request(self, query: str, dataset: Dataset, accept: str, seconds: float | None) -> requests.Response:
         if self._closed:
             raise errors.StoreError("The store is closed.", hint="Open it again with mrag.connect.")
-        form = [("query", query)]
-        seen = self._seen(dataset)
+        seen, form = self._seen(dataset), dict[str, Any](self._parameters(dataset, seconds))
         for name, graphs in (("default-graph-uri", seen.default), ("named-graph-uri", seen.named)):
-            form += [(name, graph) for graph in graphs if graph != DEFAULT]
+            form[name] = [graph for graph in graphs if graph != DEFAULT]
+        # Of a form servers read some hundred kilobytes, and call what is left of the query malformed.
+        long = len(query) > _FORM
         return self.http.send(
             "POST",
             self.paths.query,
             repeat=True,
-            data=[*form, *self._parameters(dataset, seconds).items()],
-            headers={"Accept": accept},
+            params=form if long else None,
+            data=query.encode() if long else {"query": query, **form},
+            headers={"Accept": accept} | ({"Content-Type": "application/sparql-query"} if long else {}),
             seconds=seconds,
             query=query,
         )

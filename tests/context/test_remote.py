@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rdflib import OWL, RDF, RDFS, Literal, URIRef
 
+import mrag
 from mrag.context import ContextSettings, Display, expand, neighbourhood
 from mrag.context.neighbourhood import in_passes, read, read_of
 from mrag.context.render import Context
@@ -216,6 +217,7 @@ def test_hubs_on_virtuoso_cost_few_rows(tmp_path: Path) -> None:
 
 
 QUESTIONS = cases(__file__, "QUESTIONS")
+COMPUTED = cases(__file__, "COMPUTED")
 
 
 def hits(names: Sequence[str]) -> list[tuple[str, float]]:
@@ -242,6 +244,24 @@ def test_a_question_costs_three_round_trips_at_most(server: str, hops: int) -> N
                     assert [line.text for line in found.lines] == [line.text for line in again.lines]
                     assert found.lines
                     assert 1 <= counted.requests - before <= (3 if at else 12)
+
+
+def test_a_computed_answer_costs_five_round_trips_at_most(server: str) -> None:
+    """Once schema and names are read, which the next one to open the graph finds beside the store."""
+    base, name = server.removeprefix("sparql:").partition("/query")[0], f"k{next(names)}"
+    with mrag.connect() as wanted, proxy(base) as counted:
+        wanted.load([PRODUCTS])
+        for most in (60, 8):
+            store, _ = open_store(server.replace(base, counted.base))
+            with KnowledgeGraph(store, name) as kg:
+                if not kg.count():
+                    kg.load([PRODUCTS])
+                for question in COMPUTED:
+                    before = counted.requests
+                    given = mrag.ask(kg, question, model="none", how="plan")
+                    assert given.text == mrag.ask(wanted, question, model="none", how="plan").text
+                    assert 1 <= counted.requests - before <= most, question
+                    most = 5
 
 
 def test_the_names_of_many_things_cost_three_round_trips_at_most(server: str) -> None:
