@@ -517,9 +517,13 @@ class _Sides:
             self._said[iri] = {at for at in said if self.is_full(at)}
         return self._said[iri]
 
-    def kinship(self, at: int) -> float:
-        """Return how near in meaning a word is to what the graph has classes of, or the plan relations."""
-        names = {n for i in (*self.schema.classes, *self.use.properties) for n in list(self._named(i))[:2]}
+    def kinship(self, at: int, properties: Iterable[str] = ()) -> float:
+        """Return how near in meaning a word is to the classes of the graph, or to properties.
+
+        Those are the ones of the plan where none are told.
+        """
+        some = {*self.schema.classes, *(properties or self.use.properties)}
+        names = {n for i in some for n in list(self._named(i))[:2]}
         return max((self.lexicon.likeness(self.low[at], n) for n in sorted(names)), default=0.0)
 
     @cached_property
@@ -686,7 +690,12 @@ def _is_loose(sides: _Sides, at: int, noun: bool, asked: bool, near: float) -> b
     if sides.low[at] in _TABLE["persons"]:
         return True
     # On a graph without classes nothing is called a song; but what is asked for "of" something is a relation.
-    return sides.classless and sides.reasoned and sides.low[at + 1 : at + 2] != ["of"]
+    if not sides.classless or sides.low[at + 1 : at + 2] == ["of"]:
+        return False
+    # What is told of is asked for or stands before what it does; behind it come "with wings", "for children".
+    behind = at + 1 == len(sides.low) or sides.mark(at + 1) or sides.low[at + 1] in ("and", "or")
+    akin = sides.kinship(at, sides.schema.properties)
+    return akin >= (_NEAR if behind and not asked else _AKIN) and sides.reasoned
 
 
 def _carries(sides: _Sides, at: int) -> bool:
