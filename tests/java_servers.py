@@ -1,4 +1,4 @@
-"""Fuseki, RDF4J Server and GraphDB's engine, from packages of Maven's registry that its own cache keeps.
+"""Fuseki, RDF4J Server, GraphDB's engine and OpenSearch, from packages that Maven's own cache keeps.
 
 GraphDB is what its licence lets tests use: the engine, in RDF4J's web application. It has no Workbench, so
 nothing at `/rest`, and no plugin of similarity, like a GraphDB of which a proxy shows only its repositories.
@@ -69,7 +69,12 @@ def _fetch(wanted: list[str], into: Path) -> None:
         done = subprocess.run(command, cwd=name, capture_output=True, text=True)
         if done.returncode:
             absent(f"Maven cannot fetch {', '.join(wanted)}: {(done.stdout + done.stderr)[-500:]}")
-        (Path(name) / "lib").rename(into)
+        lib = Path(name) / "lib"
+        for plugin in lib.glob("*.zip"):
+            with zipfile.ZipFile(plugin) as archive:
+                jars = [one for one in archive.namelist() if one.endswith(".jar") and "slf4j" not in one]
+                archive.extractall(lib, jars)
+        lib.rename(into)
 
 
 def _artifact(jar: Path) -> str:
@@ -111,6 +116,17 @@ def fuseki_server(folder: Path, *arguments: str) -> Iterator[str]:
     command = [*java("fuseki"), "org.apache.jena.fuseki.main.cmds.FusekiMainCmd"]
     command += ["--port", base.rpartition(":")[2], "--ping", *(arguments or ("--update", "--mem", "/ds"))]
     with running(command, f"{base}/$/ping", folder / "fuseki.log"):
+        yield base
+
+
+@contextmanager
+def opensearch_server(folder: Path) -> Iterator[str]:
+    """Give the address of an OpenSearch with its plugin for vectors."""
+    base = f"http://127.0.0.1:{free_port()}"
+    command = [*java("opensearch")[:-2], "-Djava.security.manager=allow", "-Dlog4j2.disable.jmx=true"]
+    command += [*java("opensearch")[-2:], str(Path(__file__).with_name("OpenSearchNode.java")), str(folder)]
+    command += [base.rpartition(":")[2], str(free_port())]
+    with running(command, base, folder / "opensearch.log", seconds=600, ask={}):
         yield base
 
 

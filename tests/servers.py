@@ -9,7 +9,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -116,7 +116,7 @@ def listener() -> Iterator[tuple[int, list[bytes]]]:
 
 @contextmanager
 def running(
-    command: Sequence[str], url: str, log: Path, *, seconds: float = 60
+    command: Sequence[str], url: str, log: Path, *, seconds: float = 60, ask: Mapping[str, str] = ASK
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Start a server, wait until it answers, and end it afterwards."""
     with log.open("wb") as out:
@@ -125,7 +125,7 @@ def running(
             deadline = time.monotonic() + seconds
             while True:
                 try:
-                    if requests.get(url, params=ASK, timeout=2).status_code == 200:
+                    if requests.get(url, params=ask, timeout=2).status_code == 200:
                         break
                 except requests.RequestException:
                     pass

@@ -119,6 +119,7 @@ class IndexConformance:
     def built(cls, backend: IndexBackend) -> Iterator[StoredIndex]:
         """An index that tests read and do not change."""
         name = next(_names)
+        backend.delete(name)  # of a run that was broken off
         yield _begun(backend, name)
         backend.delete(name)
 
@@ -126,6 +127,7 @@ class IndexConformance:
     def name(self, backend: IndexBackend) -> Iterator[str]:
         """The name of an index of one test."""
         name = next(_names)
+        backend.delete(name)
         yield name
         backend.delete(name)
 

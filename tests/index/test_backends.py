@@ -4,13 +4,13 @@ import importlib.util
 import json
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 import pytest
+import requests
 from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.embeddings import Embeddings
@@ -30,8 +30,9 @@ from mrag.storage.files import make_folder
 from mrag.stores.base import SelectResult
 from mrag.testing.indexes import DOCUMENTS, IndexConformance, Trigrams
 from tests.commands import run
-from tests.conftest import PRODUCTS, ROOT
-from tests.index.search_server import SearchServer, serving, stored_length
+from tests.conftest import PRODUCTS, ROOT, slow
+from tests.java_servers import opensearch_server
+from tests.servers import Quiet, answering
 
 REAL = {"qdrant": "MRAG_TEST_QDRANT", "opensearch": "MRAG_TEST_OPENSEARCH"}
 """Variables that name servers on which the suite runs too."""
@@ -45,7 +46,7 @@ def needs(*packages: str) -> pytest.MarkDecorator:
 BACKENDS = [
     "local", pytest.param("postgres", marks=needs("psycopg", "pgserver")), "vectors",
     pytest.param("milvus", marks=[pytest.mark.slow, needs("pymilvus", "milvus_lite")]),
-    pytest.param("qdrant", marks=needs("qdrant_client")), "opensearch",
+    pytest.param("qdrant", marks=needs("qdrant_client")), *slow("opensearch"),
     *(f"{kind}:{os.environ[name]}" for kind, name in REAL.items() if name in os.environ),
 ]  # fmt: skip
 
@@ -57,25 +58,24 @@ class TestBackends(IndexConformance):
         cls, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     ) -> Iterator[IndexBackend]:
         folder, kind = tmp_path_factory.mktemp("index"), str(request.param)
-        with ExitStack() as opened:
-            match kind:
-                case "local":
-                    yield LocalBackend(folder)
-                    return
-                case "vectors":
-                    yield VectorStoreBackend(in_memory(), folder)
-                    return
-                case "postgres":
-                    url = request.getfixturevalue("postgres")
-                case "milvus":
-                    url = f"milvus:{folder / 'milvus.db'}"
-                case "qdrant":
-                    url = f"qdrant:{folder}"
-                case "opensearch":
-                    url = f"opensearch:{opened.enter_context(serving(SearchServer(3)))}"
-                case _:
-                    url = kind
-            yield open_backend(url, "conformance", folder / "pending")
+        match kind:
+            case "local":
+                yield LocalBackend(folder)
+                return
+            case "vectors":
+                yield VectorStoreBackend(in_memory(), folder)
+                return
+            case "postgres":
+                url = request.getfixturevalue("postgres")
+            case "milvus":
+                url = f"milvus:{folder / 'milvus.db'}"
+            case "qdrant":
+                url = f"qdrant:{folder}"
+            case "opensearch":
+                url = request.getfixturevalue("opensearch")
+            case _:
+                url = kind
+        yield open_backend(url, "conformance", folder / "pending")
 
 
 def in_memory() -> Callable[[str, Embeddings], VectorStore]:
@@ -289,43 +289,59 @@ def _unit(vector: npt.NDArray[np.float64]) -> Vector:
     return np.asarray(vector / np.linalg.norm(vector), np.float32)
 
 
-@pytest.mark.parametrize("version", [2, 3])
-def test_scores_are_those_of_the_local_index(version: int, tmp_path: Path) -> None:
-    with serving(SearchServer(version)) as address:
-        backends = open_backend(f"opensearch:{address}", "g", tmp_path), open_backend("local:", "", None)
-        index, local = (b.create("main", embedder=Trigrams(), bm25=Bm25Params()) for b in backends)
-        index.sync(DOCUMENTS, extra={})
-        local.sync(DOCUMENTS, extra={})
-        for mode in ("bm25", "dense", "hybrid"):
-            found, wanted = (i.search("red leather of a twin", 9, mode=mode) for i in (index, local))
-            assert {m.doc_id: m.score for m in found} == {
-                m.doc_id: pytest.approx(m.score, abs=1e-5) for m in wanted
-            }
+@pytest.fixture(scope="module")
+def opensearch(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a real OpenSearch."""
+    with opensearch_server(tmp_path_factory.mktemp("opensearch")) as base:
+        yield f"opensearch:{base}"
 
 
-@pytest.fixture
-def opensearch() -> Iterator[tuple[SearchServer, str]]:
-    server = SearchServer(3)
-    with serving(server) as address:
-        yield server, f"opensearch:{address}"
+@pytest.mark.slow
+def test_scores_are_those_of_the_local_index(opensearch: str, tmp_path: Path) -> None:
+    backends = open_backend(opensearch, "scores", tmp_path), open_backend("local:", "", None)
+    index, local = (b.create("main", embedder=Trigrams(), bm25=Bm25Params()) for b in backends)
+    index.sync(DOCUMENTS, extra={})
+    local.sync(DOCUMENTS, extra={})
+    for mode, exact in (("bm25", 0.01), ("dense", 1e-5), ("hybrid", 0.01)):
+        found, wanted = (i.search("red leather of a twin", 9, mode=mode) for i in (index, local))
+        near = {m.doc_id: pytest.approx(m.score, rel=exact, abs=1e-5) for m in wanted}
+        assert {m.doc_id: m.score for m in found} == near
 
 
-def test_documents_that_are_refused_as_too_many_are_sent_again(
-    opensearch: tuple[SearchServer, str], tmp_path: Path
-) -> None:
-    server, url = opensearch
-    index = open_backend(url, "g", tmp_path).create("main", embedder=None, bm25=Bm25Params())
-    server.busy = len(DOCUMENTS) + 3
-    assert index.sync(DOCUMENTS, extra={}).added == len(DOCUMENTS)
-    assert index.doc_ids == sorted(doc_id for doc_id, _ in DOCUMENTS) and not server.busy
-    documents = [r for r in server.requests if r.endswith("_bulk") and "mrag_registry" not in r]
-    assert len(documents) == 3
+@pytest.mark.slow
+def test_documents_that_are_refused_as_too_many_are_sent_again(opensearch: str, tmp_path: Path) -> None:
+    refused: list[str] = []
+
+    class Busy(Quiet):
+        """Passes on what it is asked, but takes in no document before it was sent twice."""
+
+        def _handle(self) -> None:
+            raw, document = self.body(), b'"id": "urn:'
+            if self.path.endswith("/_bulk") and document in raw and len(refused) < 2:
+                refused.append(self.path)
+                heads = [json.loads(line)["index"] for line in raw.splitlines()[::2]]
+                items = [{"index": {**head, "status": 429, "error": {"type": "busy"}}} for head in heads]
+                return self.answer(200, json.dumps({"errors": True, "items": items}).encode())
+            url, kind = opensearch.partition(":")[2] + self.path, self.headers.get("Content-Type")
+            given = requests.request(
+                self.command, url, data=raw, headers={"Content-Type": kind} if kind else {}
+            )
+            return self.answer(given.status_code, given.content, "application/json")
+
+        do_GET = do_PUT = do_POST = do_DELETE = _handle
+
+    with answering(Busy) as at:
+        backend = open_backend(f"opensearch:http://{at}", "busy", tmp_path)
+        index = backend.create("main", embedder=None, bm25=Bm25Params())
+        assert index.sync(DOCUMENTS, extra={}).added == len(DOCUMENTS)
+        assert index.doc_ids == sorted(doc_id for doc_id, _ in DOCUMENTS) and len(refused) == 2
 
 
+@pytest.mark.slow
 def test_large_filters_long_queries_and_many_hits_stay_below_the_limits(
-    opensearch: tuple[SearchServer, str], tmp_path: Path
+    opensearch: str, tmp_path: Path
 ) -> None:
-    index = open_backend(opensearch[1], "g", tmp_path).create("main", embedder=Trigrams(), bm25=Bm25Params())
+    index = open_backend(opensearch, "large", tmp_path).create("main", embedder=Trigrams(), bm25=Bm25Params())
     index.sync([*DOCUMENTS, ("urn:long", "x" * 300 + " seldom")], extra={})
     allowed = ["urn:boot", *(f"urn:none:{n}" for n in range(70_000))]
     assert [m.doc_id for m in index.search("leather", 5, allowed=allowed)] == ["urn:boot"]
@@ -336,23 +352,51 @@ def test_large_filters_long_queries_and_many_hits_stay_below_the_limits(
     assert len(index.search("leather", 20_000)) == len(DOCUMENTS) + 1
 
 
-def test_the_login_comes_from_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    server = SearchServer(3, login="ApiKey abc123")
-    with serving(server) as address:
-        url = f"opensearch:{address}"
-        with pytest.raises(IndexError_, match="401") as error:
-            open_backend(url, "g", tmp_path).names()
-        assert "MRAG_OPENSEARCH_KEY" in str(error.value)
-        monkeypatch.setenv("MRAG_OPENSEARCH_KEY", "abc123")
-        assert open_backend(url, "g", tmp_path).names() == []
-        monkeypatch.delenv("MRAG_OPENSEARCH_KEY")
-        server.login = "Basic bWU6b2s="
-        monkeypatch.setenv("MRAG_OPENSEARCH_USER", "me")
-        monkeypatch.setenv("MRAG_OPENSEARCH_PASSWORD", "ok")
-        assert open_backend(url, "g", tmp_path).names() == []
-        server.login = "Bearer t0ken"
-        monkeypatch.setenv("MRAG_OPENSEARCH_TOKEN", "t0ken")
-        assert open_backend(url, "g", tmp_path).names() == []
+@pytest.mark.slow
+def test_what_another_process_built_anew_is_read_again(opensearch: str, tmp_path: Path) -> None:
+    make_folder(tmp_path / "other")
+    ours, other = (open_backend(opensearch, "two", tmp_path / name) for name in ("ours", "other"))
+    ours.create("main", embedder=None, bm25=Bm25Params()).sync(DOCUMENTS, extra={})
+    reader = other.open("main", embedder=None)
+    ours.create("main", embedder=None, bm25=Bm25Params(), replace=True).sync(DOCUMENTS[:2], extra={})
+    assert len(reader.search("leather", 9)) == 2 and len(reader) == 2
+    ours.delete("main")
+    assert other.names() == []
+
+
+@pytest.fixture
+def guarded() -> Iterator[tuple[list[str | None], str]]:
+    """What stands before an OpenSearch: it says in a text what it refuses, and notes the logins."""
+    logins: list[str | None] = []
+
+    class Guard(Quiet):
+        def do_GET(self) -> None:
+            logins.append(self.headers.get("Authorization"))
+            self.answer(
+                401 if logins[-1] is None else 200, b'{"error": "no upstream here"}', "application/json"
+            )
+
+    with answering(Guard) as at:
+        yield logins, f"opensearch:http://{at}"
+
+
+def test_an_error_that_is_a_text_and_the_login_of_the_environment(
+    guarded: tuple[list[str | None], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logins, url = guarded
+    with pytest.raises(IndexError_, match=r"\(401\): no upstream here.*MRAG_OPENSEARCH_KEY"):
+        open_backend(url, "g", tmp_path).names()
+    for variables, login in (
+        ({"KEY": "abc123"}, "ApiKey abc123"),
+        ({"USER": "me", "PASSWORD": "ok"}, "Basic bWU6b2s="),
+        ({"TOKEN": "t0ken"}, "Bearer t0ken"),
+    ):
+        with monkeypatch.context() as some:
+            for name, value in variables.items():
+                some.setenv(f"MRAG_OPENSEARCH_{name}", value)
+            with pytest.raises(IndexError_, match=r"\(200\): no upstream here"):
+                open_backend(url, "g", tmp_path).names()
+        assert logins[-1] == login
 
 
 def test_a_wrong_address_is_told(tmp_path: Path) -> None:
@@ -362,21 +406,3 @@ def test_a_wrong_address_is_told(tmp_path: Path) -> None:
         open_backend("opensearch:http://me:secret@host:9200", "g", tmp_path)
     with pytest.raises(IndexError_, match="cannot be reached"):
         open_backend("opensearch:http://127.0.0.1:1", "g", tmp_path).names()
-
-
-def test_what_another_process_built_anew_is_read_again(
-    opensearch: tuple[SearchServer, str], tmp_path: Path
-) -> None:
-    make_folder(tmp_path / "other")
-    ours, other = (open_backend(opensearch[1], "g", tmp_path / name) for name in ("ours", "other"))
-    ours.create("main", embedder=None, bm25=Bm25Params()).sync(DOCUMENTS, extra={})
-    reader = other.open("main", embedder=None)
-    ours.create("main", embedder=None, bm25=Bm25Params(), replace=True).sync(DOCUMENTS[:2], extra={})
-    assert len(reader.search("leather", 9)) == 2 and len(reader) == 2
-    ours.delete("main")
-    assert other.names() == []
-
-
-def test_lengths_are_kept_as_lucene_keeps_them() -> None:
-    # https://lucene.apache.org/core/9_0_0/core/org/apache/lucene/util/SmallFloat.html
-    assert [stored_length(n) for n in (0, 39, 40, 41, 42, 57, 1000)] == [0, 39, 40, 40, 42, 56, 984]

@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import secrets
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -357,14 +358,9 @@ class Shelf:
             for (text,) in engine.rows(place, counting(before, part), "text"):
                 documents, tokens = documents - 1, tokens - terms_of(text, change.after.bm25.analysis).total()
             engine.mark(before, counting(before, part), since.number)
-        try:
-            for rows in change.rows():
-                engine.put(since, rows)
-                documents, tokens = documents + len(rows), tokens + sum(row.terms.total() for row in rows)
-        except BaseException:
-            with suppress(IndexError_):
-                self._undo(before)  # what does not count would still make its words less rare
-            raise
+        for rows in change.rows():
+            engine.put(since, rows)
+            documents, tokens = documents + len(rows), tokens + sum(row.terms.total() for row in rows)
         return replace(since, manifest=replace(change.after, documents=documents), tokens=tokens)
 
     def _undo(self, at: EngineState) -> None:
@@ -443,6 +439,21 @@ def by_term_number(weights: Mapping[str, float]) -> dict[int, float]:
         number = min(max(number, 1), 2**32 - 2)  # no engine takes the largest, and 0 is for our own use
         found[number] = found.get(number, 0.0) + weight
     return found
+
+
+def query_weights(
+    query: Mapping[str, int], documents: int, counts: Callable[[Collection[int]], Mapping[int, int]]
+) -> dict[int, float]:
+    """Return the part of BM25 that a query has in each of its terms, by how many documents have a term.
+
+    They are those that count: rows of a change that is under way, or was broken off, make no word less rare.
+    """
+    terms = by_term_number(query)
+    return {
+        term: terms[term] * math.log(1 + (documents - df + 0.5) / (df + 0.5))
+        for term, df in counts(terms).items()
+        if df
+    }
 
 
 def search(view: IndexView, asked: TextSearch, vector: Vectors | None) -> list[Match]:

@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import json
 import logging
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from os import environ
@@ -29,10 +28,10 @@ from mrag.index.backends.engine import (
     Found,
     IndexEngine,
     Where,
-    by_term_number,
     counting,
     key_of,
     parts_of,
+    query_weights,
     refusal,
     stored_fields,
     word_weights,
@@ -147,16 +146,19 @@ class _Engine(IndexEngine):
             client.delete(place, filter=_filter(where))
 
     def by_words(self, at: EngineState, query: Mapping[str, int], k: int, where: Where) -> Found:
-        documents, weights = at.manifest.documents, dict[int, float]()
-        with self._asked(at.place) as client:
-            for term, times in by_term_number(query).items():
-                some = f"{_filter(counting(at))} and array_contains(terms, {term:d})"
-                [row] = client.query(at.place, filter=some, output_fields=["count(*)"])
-                if df := row["count(*)"]:
-                    weights[term] = times * math.log(1 + (documents - df + 0.5) / (df + 0.5))
+        def counts(terms: Collection[int]) -> dict[int, int]:
+            return {term: self._count(at, term) for term in terms}
+
+        weights = query_weights(query, at.manifest.documents, counts)
         found = self._nearest(at, "words", weights, k, where) if weights else []
         # Milvus Lite gives distances, a server scores.
         return [(doc_id, abs(score)) for doc_id, score in found if score]
+
+    def _count(self, at: EngineState, term: int) -> int:
+        some = f"{_filter(counting(at))} and array_contains(terms, {term:d})"
+        with self._asked(at.place) as client:
+            [row] = client.query(at.place, filter=some, output_fields=["count(*)"])
+            return int(row["count(*)"])
 
     def by_vector(self, at: EngineState, vector: Vectors, k: int, where: Where) -> Found:
         return self._nearest(at, "vector", vector.tolist(), k, where, ef=min(max(400, 8 * k), 32_768))

@@ -1,5 +1,5 @@
 # ruff: noqa: D102 - what implements an interface is described there
-"""Similarity indexes in OpenSearch: vectors, and BM25 over terms that `mrag` has cut.
+"""Similarity indexes in OpenSearch: vectors, and words as features with the weights of BM25.
 
 An index `mrag_…` of the server has a document for each document; see `IndexEngine`. Searches are JSON, of
 which what a user wrote is never more than a value.
@@ -10,8 +10,7 @@ from __future__ import annotations
 import base64
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from os import environ
 from typing import Any, Final
 from urllib.parse import quote
@@ -27,9 +26,11 @@ from mrag.index.backends.engine import (
     IndexEngine,
     Replaced,
     Where,
-    key_of,
+    counting,
     parts_of,
+    query_weights,
     stored_fields,
+    word_weights,
 )
 from mrag.index.bm25 import Bm25Params
 from mrag.index.embedding import Vectors
@@ -53,8 +54,6 @@ _NAMED: Final = 50_000
 """Values of one filter; servers take 65,536."""
 _CLAUSES: Final = 1000
 """Terms of a query; servers take 1,024."""
-_LONGEST: Final = 200
-"""Characters of a term; the analyser cuts words at 255."""
 _RANGES: Final = {"<": "lt", "<=": "lte", ">": "gt"}
 _KEPT: Final = {"type": "keyword", "index": False, "doc_values": False}
 _FIELDS: Final[Mapping[str, dict[str, Any]]] = {
@@ -64,7 +63,7 @@ _FIELDS: Final[Mapping[str, dict[str, Any]]] = {
     "digest": _KEPT,
     "since": {"type": "long"},
     "until": {"type": "long"},
-    "words": {"type": "text", "analyzer": "whitespace", "index_options": "freqs"},
+    "words": {"type": "rank_features"},
     # Vectors are read from here: servers leave those of `meaning` out of what they return, or round them.
     "vector": {"type": "binary"},
 }
@@ -104,8 +103,7 @@ class _Engine(IndexEngine):
         return sorted(self._ask("GET", "mrag_*/_alias"))
 
     def make(self, place: str, dim: int | None, bm25: Bm25Params) -> None:
-        fields, ranked = dict(_FIELDS), {"default": {"type": "BM25", "k1": bm25.k1, "b": bm25.b}}
-        settings: dict[str, Any] = {"refresh_interval": "-1", "similarity": ranked}
+        fields, settings = dict(_FIELDS), dict[str, Any](refresh_interval="-1")
         if dim is not None:
             method = {"name": "hnsw", "engine": "lucene", "space_type": "innerproduct", "parameters": _GRAPH}
             fields["meaning"] = {"type": "knn_vector", "dimension": dim, "method": method}
@@ -120,8 +118,8 @@ class _Engine(IndexEngine):
     def put(self, since: EngineState, rows: Sequence[EngineRow]) -> None:
         made = []
         for row in rows:
-            words = (_word(term) for term, count in sorted(row.terms.items()) for _ in range(count))
-            put = {**stored_fields(row, since.number), "words": " ".join(words)}
+            words = {str(term): weight for term, weight in word_weights(row, since).items()}
+            put = {**stored_fields(row, since.number), "words": words}
             if row.vector is not None:
                 put["vector"] = base64.b64encode(row.vector.astype("<f4").tobytes()).decode()
             made.append(put)
@@ -148,18 +146,24 @@ class _Engine(IndexEngine):
         params = {"conflicts": "proceed", "refresh": "true"}
         if self._ask("POST", f"{quote(place)}/_delete_by_query", body, **params)["failures"]:
             raise IndexError_("Documents could not be deleted.", hint="See the server's log, then try again.")
-        # What is deleted counts as to how rare a word is until its segment is written anew.
-        self._ask("POST", f"{quote(place)}/_forcemerge", only_expunge_deletes="true")
 
     def by_words(self, at: EngineState, query: Mapping[str, int], k: int, where: Where) -> Found:
-        often = sorted(query.items(), key=lambda item: -item[1])[:_CLAUSES]
-        terms = [{"term": {"words": {"value": _word(term), "boost": times}}} for term, times in often]
+        def counts(terms: Collection[int]) -> dict[int, int]:
+            asked = {"filters": {"filters": {str(term): _feature(term) for term in terms}}}
+            some = {"bool": {"filter": _filters(counting(at))}}
+            found = self._search(at.place, {"size": 0, "query": some, "aggs": {"of": asked}})
+            return {
+                int(term): one["doc_count"] for term, one in found["aggregations"]["of"]["buckets"].items()
+            }
+
+        often = dict(sorted(query.items(), key=lambda item: -item[1])[:_CLAUSES])
+        weights = query_weights(often, at.manifest.documents, counts)
+        if not weights:
+            return []
+        terms = [_feature(term, weight) for term, weight in weights.items()]
         asked = {"should": terms, "minimum_should_match": 1, "filter": _filters(where)}
-        body = {"size": min(k, _MOST), "query": {"bool": asked}, "_source": ["id"]}
-        scale = at.manifest.bm25.k1 + 1 if self._scaled else 1.0
-        # Of several shards each has its own words; they are to count them together.
-        hits = self._hits(at.place, body, search_type="dfs_query_then_fetch")
-        return [(hit["_source"]["id"], hit["_score"] / scale) for hit in hits]
+        hits = self._hits(at.place, {"size": min(k, _MOST), "query": {"bool": asked}, "_source": ["id"]})
+        return [(hit["_source"]["id"], hit["_score"]) for hit in hits]
 
     def by_vector(self, at: EngineState, vector: Vectors, k: int, where: Where) -> Found:
         k, filters = min(k, _MOST), _filters(where)
@@ -169,12 +173,6 @@ class _Engine(IndexEngine):
         # Lucene makes a score above 0 of an inner product.
         scores = ((hit["_source"]["id"], hit["_score"]) for hit in self._hits(at.place, body))
         return [(doc_id, score - 1 if score >= 1 else 1 - 1 / score) for doc_id, score in scores]
-
-    @cached_property
-    def _scaled(self) -> bool:
-        """Whether the server multiplies the scores of BM25 by k1 + 1."""
-        version = str(self._ask("GET", "").get("version", {}).get("number", "0"))
-        return int(version.partition(".")[0]) < 3
 
     def _put(self, place: str, rows: Sequence[Mapping[str, Any]]) -> None:
         """Write documents by number, in as many requests as they need."""
@@ -200,7 +198,7 @@ class _Engine(IndexEngine):
             done = [item["index"] for item in answer["items"]]
             for item in done:
                 if item["status"] not in (200, 201, 429):
-                    raise self._refused(item["status"], {"error": item["error"]})
+                    raise _refusal(item["status"], item["error"])
             busy = {item["_id"] for item in done if item["status"] == 429}
             lines = {number: line for number, line in lines.items() if number in busy}
             time.sleep(min(10.0, 0.1 * 2**attempt))
@@ -218,11 +216,13 @@ class _Engine(IndexEngine):
                 return
             body["search_after"] = hits[-1]["sort"]
 
-    def _hits(self, place: str, body: Mapping[str, Any], **params: str) -> list[Any]:
+    def _hits(self, place: str, body: Mapping[str, Any]) -> list[Any]:
+        return list(self._search(place, body)["hits"]["hits"])
+
+    def _search(self, place: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        whole = {**body, "track_total_hits": False}
         # A shard that cannot answer is an error, not fewer hits.
-        params["allow_partial_search_results"] = "false"
-        answer = self._ask("POST", f"{quote(place)}/_search", {**body, "track_total_hits": False}, **params)
-        return list(answer["hits"]["hits"])
+        return self._ask("POST", f"{quote(place)}/_search", whole, allow_partial_search_results="false")
 
     def _ask(
         self, method: str, path: str, body: Any = None, *, none: Sequence[str] = (), **params: str
@@ -241,40 +241,40 @@ class _Engine(IndexEngine):
                 seconds=_SECONDS,
                 ok=_JUDGED,
             )
-            found: dict[str, Any] = json.loads(self._http.text(answer))
+            found = json.loads(self._http.text(answer))
         except StoreError as error:
             raise IndexError_(f"OpenSearch: {error.message}", endpoint=self._url) from error
         except ValueError as error:
             raise IndexError_("OpenSearch gave an answer that is no JSON.") from error
-        if answer.status_code < 300:
+        if not isinstance(found, dict):
+            raise IndexError_("What answers is no OpenSearch.", endpoint=self._url)
+        if answer.status_code < 300 and "error" not in found:
             return found
         about = found.get("error")
-        kinds = {"missing" if answer.status_code == 404 else "", about.get("type") if about else ""}
-        if kinds & {*none}:
+        about = about if isinstance(about, dict) else {"reason": about}  # proxies before it write a text
+        if {"missing" if answer.status_code == 404 else "", about.get("type")} & {*none}:
             return {}
-        raise self._refused(answer.status_code, found)
+        raise _refusal(answer.status_code, about)
 
-    def _refused(self, status: int, answer: Mapping[str, Any]) -> IndexError_:
-        error = answer.get("error")
-        if not isinstance(error, dict):
-            error = {"reason": error}
-        if error.get("type") == "index_not_found_exception":
-            return Replaced("The index was built anew or deleted meanwhile.", hint="Try again.")
-        hint = None
-        if status in (401, 403):
-            some = "MRAG_OPENSEARCH"
-            hint = f"Set {some}_USER and {some}_PASSWORD, {some}_KEY for an API key, or {some}_TOKEN."
-        text = brief(str(error.get("reason") or error.get("type") or ""), 400)
-        return IndexError_(f"OpenSearch refuses ({status}): {text.rstrip('.')}.", hint=hint)
+
+def _refusal(status: int, error: Mapping[str, Any]) -> IndexError_:
+    if error.get("type") == "index_not_found_exception":
+        return Replaced("The index was built anew or deleted meanwhile.", hint="Try again.")
+    hint = None
+    if status in (401, 403):
+        some = "MRAG_OPENSEARCH"
+        hint = f"Set {some}_USER and {some}_PASSWORD, {some}_KEY for an API key, or {some}_TOKEN."
+    text = brief(str(error.get("reason") or error.get("type") or ""), 400)
+    return IndexError_(f"OpenSearch refuses ({status}): {text.rstrip('.')}.", hint=hint)
+
+
+def _feature(term: int, weight: float = 1.0) -> dict[str, Any]:
+    """Return the query for documents that have a term, with the product of both weights as score."""
+    return {"rank_feature": {"field": f"words.{term}", "linear": {}, "boost": weight}}
 
 
 def _unpack(packed: str) -> Vectors:
     return np.frombuffer(base64.b64decode(packed), "<f4").astype(np.float32)
-
-
-def _word(term: str) -> str:
-    """Return a term as a word that the analyser leaves whole."""
-    return term if len(term) <= _LONGEST else key_of(term)
 
 
 def _filters(where: Where) -> list[dict[str, Any]]:

@@ -1,5 +1,5 @@
 # ruff: noqa: D102 - what implements an interface is described there
-"""Similarity indexes in Qdrant: dense vectors, and words as sparse vectors whose rarity the engine knows.
+"""Similarity indexes in Qdrant: dense vectors, and words as sparse vectors with the weights of BM25.
 
 A collection `mrag_…` has a point for each document, with the commits from which and to which it counts; see
 `IndexEngine`.
@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 import uuid
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from os import environ
 from typing import Any, Final
@@ -25,7 +25,8 @@ from mrag.index.backends.engine import (
     Found,
     IndexEngine,
     Where,
-    by_term_number,
+    counting,
+    query_weights,
     refusal,
     stored_fields,
     word_weights,
@@ -37,7 +38,7 @@ __all__ = ["QdrantBackend"]
 
 _PAGE: Final = 4096
 _SECONDS: Final = 60
-_INDEXED: Final = (("id", "KEYWORD"), ("since", "INTEGER"), ("until", "INTEGER"))
+_INDEXED: Final = (("id", "KEYWORD"), ("since", "INTEGER"), ("until", "INTEGER"), ("terms", "INTEGER"))
 _RANGES: Final = {"<": "lt", "<=": "lte", ">": "gt"}
 _clients: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
 
@@ -84,7 +85,7 @@ class _Engine(IndexEngine):
     def make(self, place: str, dim: int | None, bm25: Bm25Params) -> None:
         m = self._models
         meaning = {} if dim is None else {"meaning": m.VectorParams(size=dim, distance=m.Distance.DOT)}
-        words = {"words": m.SparseVectorParams(modifier=m.Modifier.IDF)}
+        words = {"words": m.SparseVectorParams()}
         with self._asked() as client:
             client.create_collection(place, vectors_config=meaning, sparse_vectors_config=words)
             for field, kind in () if self._local else _INDEXED:
@@ -97,9 +98,10 @@ class _Engine(IndexEngine):
     def put(self, since: EngineState, rows: Sequence[EngineRow]) -> None:
         points = []
         for row in rows:
-            payload = stored_fields(row, since.number)
+            words = word_weights(row, since)
+            payload = {**stored_fields(row, since.number), "terms": list(words)}
             number = str(uuid.uuid5(uuid.NAMESPACE_OID, payload.pop("number")))
-            vector: dict[str, Any] = {"words": self._sparse(word_weights(row, since))}
+            vector: dict[str, Any] = {"words": self._sparse(words)}
             vector |= {} if row.vector is None else {"meaning": row.vector.tolist()}
             points.append(self._models.PointStruct(id=number, vector=vector, payload=payload))
         with self._asked() as client:
@@ -133,7 +135,15 @@ class _Engine(IndexEngine):
             client.delete(place, self._models.FilterSelector(filter=self._filter(where)), wait=True)
 
     def by_words(self, at: EngineState, query: Mapping[str, int], k: int, where: Where) -> Found:
-        return self._nearest(at, "words", self._sparse(by_term_number(query)), k, where)
+        def counts(terms: Collection[int]) -> dict[int, int]:
+            return {term: self._count(at, term) for term in terms}
+
+        weights = query_weights(query, at.manifest.documents, counts)
+        return self._nearest(at, "words", self._sparse(weights), k, where) if weights else []
+
+    def _count(self, at: EngineState, term: int) -> int:
+        with self._asked() as client:
+            return int(client.count(at.place, self._filter([*counting(at), ("terms", "in", [term])])).count)
 
     def by_vector(self, at: EngineState, vector: Vectors, k: int, where: Where) -> Found:
         return self._nearest(at, "meaning", vector.tolist(), k, where)
