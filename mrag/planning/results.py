@@ -115,11 +115,11 @@ def run_readings(
 
 def _at_once(kg: KnowledgeGraph, readings: Sequence[Reading], schema: Schema, ends: float) -> Found:
     """Return what a server tells of readings by one request, and have read what their terms are called."""
-    if kg.store.capabilities.edges or len(readings) < 2:
+    seconds = (ends - time.monotonic()) / 2
+    if kg.store.capabilities.edges or len(readings) < 2 or seconds <= 0:
         return Found()
     sums = accumulate(work_of(reading.plan, schema) for reading in readings)
     plans = [r.plan for r, work in zip(readings, sums, strict=True) if work <= _OFFERED_WORK]
-    seconds = (ends - time.monotonic()) / 2
     known = ask_together(kg, plans, schema, (ROWS, _OFFERED_ROWS), seconds)
     found = [rows.rows[:_OFFERED_ROWS] for rows in known.values() if isinstance(rows, SelectResult)]
     patterns = [part for plan in plans for part in walk(plan) if isinstance(part, Pattern)]

@@ -24,6 +24,9 @@ _STRING = "http://www.w3.org/2001/XMLSchema#string"
 RESERVED = "urn:mrag:"
 """Start of the names of graphs that clients cannot write."""
 
+SIMILARITY = "http://www.ontotext.com/graphdb/similarity/"
+"""The vocabulary in which GraphDB is told to make an index."""
+
 NIL = ("http://rdf4j.org/schema/rdf4j#nil", "http://www.openrdf.org/schema/sesame#nil")
 """RDF4J's names for the unnamed graph alone."""
 
@@ -94,6 +97,8 @@ class Changes:
     def insert(self, t: ox.Triple, graph: str | None) -> None:
         """Assert a triple in the default graph or in a client's named graph."""
         t = self.kept(t)
+        if t.predicate.value.startswith(SIMILARITY):
+            raise Refused("Updates make no similarity indexes here, as GraphDB's do: `mrag index` does.")
         if graph is None:
             if not any(self._has(t, g) for g in self._base):
                 self._put(t, self.layout.target)

@@ -57,6 +57,17 @@ def test_an_update_is_whole_or_not_at_all(anywhere: Running) -> None:
     assert objects(anywhere) == ["1"]
 
 
+def test_no_update_makes_a_similarity_index(anywhere: Running) -> None:
+    """As GraphDB's documentation has one made; its triples would only lie about."""
+    sim = "http://www.ontotext.com/graphdb/similarity/"
+    text = f"""PREFIX : <{sim}> PREFIX inst: <{sim}instance/>
+        INSERT {{ inst:main :createIndex "-termweight idf" . _:d :documentText ?x }} WHERE {{ ?s ?p ?x }}"""
+    anywhere.update("INSERT DATA { <urn:a> <urn:b> 1 }")
+    reply = anywhere.client.post("/update", data={"update": text})
+    assert reply.status_code == 400 and "mrag index" in reply.json()["error"]
+    assert objects(anywhere) == ["1"]
+
+
 def test_operations_see_those_before_them(anywhere: Running) -> None:
     anywhere.update(
         """INSERT DATA { <urn:a> <urn:n> 1 } ;
