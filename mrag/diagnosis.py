@@ -134,8 +134,29 @@ def contents(graph: mrag.KnowledgeGraph) -> Iterator[CheckResult]:
         yield CheckResult("reasoning", True, f"reads {named}, as chosen with `mrag reason --graph`")
     if not graph.reasoned:
         yield CheckResult("reasoning", None, "not up to date", "Run `mrag reason`.")
+    if graph.store.capabilities.reasoning:
+        yield from _rules(graph)
     yield from _contradictions(graph)
     yield from _indexes(graph)
+
+
+def _rules(graph: mrag.KnowledgeGraph) -> Iterator[CheckResult]:
+    """Tell by which rules a server reasons, and what they leave out of what the ontology says."""
+    from mrag.reasoning.run import left_out
+
+    told = (graph.store.settings() if isinstance(graph.store, stores.GraphDBStore) else None) or {}
+    merged = told.get("disable-sameAs") == "false"
+    ruleset, same = told.get("ruleset", "not told"), "is" if merged else "is not"
+    yield CheckResult(
+        "rules",
+        None if merged else True,
+        f"{ruleset}; what is owl:sameAs {same} shown as one",
+        "A functional property with two values merges them, in every answer: set disable-sameAs to true.",
+    )
+    if missing := left_out(graph):
+        found = f"of {len(missing)} axioms not all is inferred: {'; '.join(missing[:3])}"
+        hint = "Make the repository with a larger ruleset, or load what `mrag reason` infers elsewhere."
+        yield CheckResult("rules", None, found + ("; …" if len(missing) > 3 else ""), hint)
 
 
 def _contradictions(graph: mrag.KnowledgeGraph) -> Iterator[CheckResult]:

@@ -26,6 +26,7 @@ from mrag.graph.updates import graph_of
 from mrag.rdf import patterns as pt
 from mrag.rdf import queries
 from mrag.rdf.patterns import (
+    Ask,
     Construct,
     Filter,
     Graph,
@@ -35,6 +36,7 @@ from mrag.rdf.patterns import (
     TriplePattern,
     iri,
     to_data,
+    to_sparql,
     var,
 )
 from mrag.rdf.terms import SKOLEM, Triple, curie
@@ -610,6 +612,19 @@ def contradictions_of(kg: KnowledgeGraph) -> list[ClashGroup]:
     rules = compile_rules(kg.store, asserted)
     whole = Dataset((*asserted.default, *kg.record.inferred, *kg.record.apart))
     return rounds.check(kg.store, whole, ruleset=rules, label=_label(kg))
+
+
+def left_out(kg: KnowledgeGraph) -> list[str]:
+    """Return the axioms of which a store that reasons by rules of its own lacks something that follows."""
+    asserted, counts = kg.dataset("asserted"), TripleCounts.of(kg.store, kg.dataset().default)
+    found = dict[str, None]()
+    for rule in compile_rules(kg.store, asserted).rules:
+        if rule.axiom is None or (told := rule.axiom.text(_label(kg))) in found:
+            continue
+        texts = (to_sparql(Ask(query.where)) for query, _ in rounds.queries([rule], counts))
+        if any(map(kg.holds, texts)):
+            found[told] = None
+    return list(found)
 
 
 def _follow(

@@ -179,14 +179,22 @@ class GraphDBStore(StatementsStore):
             raise QueryRefused(what, endpoint=self.url, hint="Leave FROM NAMED out, or onto:implicit.")
         return Dataset((UNNAMED, *contexts), dataset.named)
 
-    def _told_caps(self) -> Caps | None:
-        """Read where the repository's configuration has answers end; None where it may not be read."""
+    def settings(self) -> dict[str, str] | None:
+        """Return the repository's configuration, by local names; None where it may not be read."""
         try:
             text = self._get(f"{self.paths.query}/config", NT)
             quads = list(ox.parse(text, ox.RdfFormat.N_TRIPLES))
         except (EndpointError, SyntaxError):
             return None
-        told = {q.predicate.value.rpartition("#")[2]: getattr(q.object, "value", "") for q in quads}
+        return {
+            re.split("[#/]", q.predicate.value)[-1].removeprefix("graphdb."): getattr(q.object, "value", "")
+            for q in quads
+        }
+
+    def _told_caps(self) -> Caps | None:
+        """Read where the repository's configuration has answers end; None where it may not be read."""
+        if (told := self.settings()) is None:
+            return None
         rows, seconds = (told.get(name, "0") for name in ("query-limit-results", "query-timeout"))
         if not (rows + seconds).isdigit():
             return None
@@ -275,8 +283,16 @@ class GraphDBStore(StatementsStore):
         if self.repository in self.repositories():
             what, hint = "There is such a repository already.", "Use it, or choose another name."
             raise EndpointError(what, endpoint=self.url, hint=hint)
-        sent = {"config": ("config.ttl", repository_config(self.repository, ruleset, title), "text/turtle")}
-        self.http.text(self.http.send("POST", f"{self.base}/rest/repositories", repeat=False, files=sent))
+        config = repository_config(self.repository, ruleset, title)
+        try:
+            sent = {"config": ("config.ttl", config, "text/turtle")}
+            self.http.text(self.http.send("POST", f"{self.base}/rest/repositories", repeat=False, files=sent))
+        except EndpointError as error:
+            if error.status not in _CLOSED:
+                raise
+            # Without the Workbench, by the protocol of RDF4J.
+            turtle = {"Content-Type": "text/turtle"}
+            self.http.text(self.http.send("PUT", self.paths.query, repeat=False, data=config, headers=turtle))
 
     def _size(self) -> int:
         text = self._get(f"{self.paths.query}/size").strip()

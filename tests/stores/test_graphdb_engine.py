@@ -15,6 +15,7 @@ import mrag
 from mrag.cli import app
 from mrag.completion.passages import passages_of, store_documents
 from mrag.completion.review import accept, list_runs, rollback
+from mrag.diagnosis import contents
 from mrag.errors import ConfigError, EndpointError, InconsistentOntology, QueryRefused, ReasoningError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.documents import Definition, documents
@@ -22,7 +23,7 @@ from mrag.index.similarity import SimilarityIndexes
 from mrag.loaders.snippets import Document
 from mrag.planning.saved import list_questions, save_question
 from mrag.rdf.terms import OWL, Triple
-from mrag.reasoning.run import reason
+from mrag.reasoning.run import left_out, reason
 from mrag.stores.base import Dataset
 from tests.completion.towns import asks, proposed, read, triples
 from tests.java_servers import graphdb_repository
@@ -231,6 +232,26 @@ def test_contradictions_are_found_where_the_ruleset_looks_for_none(
     assert group.count == 1 and "DisjointWith" in group.text()
     with pytest.raises(InconsistentOntology):
         reason(horst, on_inconsistency="error")
+
+
+def test_what_the_ruleset_leaves_out_and_whether_it_merges_things_is_told(
+    graphdb: str, tmp_path: Path
+) -> None:
+    chain = f"<{E}worksFor> <{OWL}propertyChainAxiom> ( <{E}worksFor> <{E}partOf> ) ."
+    for ruleset, same in (("owl-horst-optimized", "true"), ("owl2-rl-optimized", "false")):
+        with (
+            graphdb_repository(graphdb, "left-out", ruleset, disable_sameAs=same) as url,
+            mrag.connect(url) as kg,
+        ):
+            load(kg, tmp_path, SMALL + chain)
+            missing = left_out(kg)
+            rules, *others = [one for one in contents(kg) if one.what == "rules"]
+            assert ruleset in rules.found and rules.ok is (True if same == "true" else None)
+            assert ("is not shown as one" in rules.found) is (same == "true")
+            if ruleset == "owl2-rl-optimized":
+                assert not missing and not others
+            else:
+                assert len(missing) == 1 and "works for" in missing[0] and missing[0] in others[0].found
 
 
 def test_what_the_server_alone_infers_is_its_word(horst: KnowledgeGraph) -> None:
