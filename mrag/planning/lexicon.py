@@ -485,9 +485,17 @@ class Lexicon:
             chosen = {span: _once(some, beside) for span, some in chosen.items()}
             entities = sorted({beside.get(iri, iri) for iri in entities})
         types = {
-            thing: [c for c in classes if c in self.schema.classes]
+            thing: own
             for thing, classes in classes_of(self.kg, entities).items()
+            if (own := [c for c in classes if c in self.schema.classes])
         }
+        if any(self.schema.classes):
+            # What is of no kind, such as a web page, is known by its whole name alone.
+            known = {
+                span: tuple(c for c in some if c.kind != "entity" or c.way == "exact" or c.term in types)
+                for span, some in chosen.items()
+            }
+            chosen = {span: some for span, some in known.items() if some}
         return {
             span: self._without_own_names(
                 [

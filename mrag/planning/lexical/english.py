@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.resources import files
 from itertools import combinations
 from typing import Final
 from typing import Literal as OneOf
@@ -155,6 +157,27 @@ def _everyday() -> frozenset[str]:
 def is_everyday(key: str) -> bool:
     """Return whether a folded word is a common one of questions, which is not taken for a misspelt name."""
     return key in _everyday() or root(key) in synonym_roots()
+
+
+_FREQUENT: Final = 5000
+
+
+@lru_cache(maxsize=1)
+def _frequent() -> frozenset[str]:
+    packed = files("mrag.index").joinpath("data/bert-uncased-vocab.txt.gz").read_bytes()
+    known = gzip.decompress(packed).decode("utf-8").splitlines()
+    # The vocabulary begins with signs and letters; its words come by how often they are written.
+    return frozenset(known[known.index("the") :][:_FREQUENT])
+
+
+def is_frequent(word: str) -> bool:
+    """Return whether a word is written often, so that it is hardly another one misspelt.
+
+    Example:
+        >>> [word for word in ("still", "place", "supliers") if is_frequent(word)]
+        ['still', 'place']
+    """
+    return word in _frequent()
 
 
 @lru_cache(maxsize=1)

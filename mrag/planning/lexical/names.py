@@ -22,7 +22,7 @@ import pyoxigraph as ox
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import is_asked, name_part, whole_name
 from mrag.graph.record import LABELS
-from mrag.language.names import is_place
+from mrag.language.names import iri_words, is_place
 from mrag.language.tokens import TextToken, bare, fold, keys, tokens, words_in
 from mrag.planning.lexical import Candidate, Way
 from mrag.planning.lexical.english import (
@@ -31,6 +31,7 @@ from mrag.planning.lexical.english import (
     edits_allowed,
     is_empty,
     is_everyday,
+    is_frequent,
     is_title,
     other_names,
     root,
@@ -473,13 +474,16 @@ def named(
     kg: KnowledgeGraph, schema: Schema, skip: Container[str], entity: str | None = None
 ) -> Iterator[tuple[str, str]]:
     """Yield the things of a graph, or one of them, with the names that they are given."""
-    parts: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
+    parts, things = defaultdict[str, list[tuple[str, str]]](list), set[str]()
     for thing, p, text in texts_of(kg, schema.label_properties, entity):
         if thing not in skip and is_name(text):
+            things.add(thing)
             yield thing, " ".join(text.split())
             if name_part(p):
                 parts[thing].append((p, text))
     yield from ((thing, name) for thing, told in parts.items() if (name := whole_name(told)))
+    # What has a name may be asked for by that in its IRI: "Room 220" of one that is called the open office.
+    yield from ((thing, name) for thing in sorted(things) if (name := iri_words(thing)))
 
 
 def texts_of(
@@ -530,7 +534,7 @@ def unnamed_classes(kg: KnowledgeGraph, schema: Schema, among: Iterable[str]) ->
     """Return those of some classes of a large graph some of whose members have no name, in order of IRI."""
     if is_small(schema) or not kg.store.capabilities.edges:
         return ()
-    return tuple(sorted(c for c in among if c and _lacks_names(kg, schema, c)))
+    return tuple(sorted(c for c in among if c and lacks_names(kg, schema, c)))
 
 
 def _ends(quad: ox.Quad) -> Iterator[str]:
@@ -540,10 +544,11 @@ def _ends(quad: ox.Quad) -> Iterator[str]:
         yield quad.object.value
 
 
-def _lacks_names(kg: KnowledgeGraph, schema: Schema, c: str) -> bool:
+def lacks_names(kg: KnowledgeGraph, schema: Schema, c: str) -> bool:
+    """Return whether a thing of a class, of those that are looked at, has no name."""
     query = queries.get("planning/unnamed-sample")
     text = query.bind(**{"class": [c]}, sample=_SAMPLE, property=schema.label_properties)
-    return str(kg.select(text).rows[0][0]) != "0"
+    return not schema.label_properties or str(kg.select(text).rows[0][0]) != "0"
 
 
 def valued(schema: Schema) -> list[str]:
@@ -585,6 +590,7 @@ _PLACE: Final = 6
 _CROWD: Final = 60
 _ADJECTIVES: Final = ("ful", "al", "ive", "ic", "ous", "ly")
 _HALF: Final = 0.5
+_FEW: Final = 0.15
 _CORRECTIONS: Final = 8
 _NO_ROWS: Final = np.empty(0, np.uint32)
 _LEAST: Final = 3
@@ -746,7 +752,7 @@ class NameMatcher:
         self, words: Sequence[TextToken], stems: Sequence[str], having: Sequence[NameRows]
     ) -> Iterator[tuple[Span, Candidate]]:
         for i, word in enumerate(words):
-            if _is_glue(word) or is_everyday(word.key):
+            if _is_glue(word) or is_everyday(word.key) or is_frequent(word.raw):
                 continue
             known = len(having[i]) > 0
             for stem, away in self._corrections(word, known):
@@ -816,7 +822,10 @@ class NameMatcher:
         for row in rows.tolist():
             weights = self._weights(row)
             whole = sum(weight for _, _, weight in weights) or 1.0
-            share = sum(weight for s, stem, weight in weights if s in said or stem == corrected) / whole
+            common = {s: weight for s, stem, weight in weights if s in said or stem == corrected}
+            share = sum(common.values()) / whole
+            if not self._is_called(row, common):
+                continue
             rest = [s for s, _, _ in weights if s not in said]
             # What few names have in common tells them apart, what many have does not.
             score = (0.55 if crowd == 1 or share > 0.99 else 0.5 / (1 + 0.35 * log2(crowd))) + 0.35 * share
@@ -826,8 +835,13 @@ class NameMatcher:
                 )
                 score = min(0.9, score + 0.1) if fits else score * 0.7
             found = self._candidate(row, round(score * factor, 4), way)
-            if share >= _HALF or found.kind == "entity":
-                yield span, found  # a few words of a text are not its value
+            if share >= (_FEW if found.kind == "entity" else _HALF):
+                yield span, found  # a few words of a text are not its value, one of a sentence not its name
+
+    def _is_called(self, row: int, roots: Collection[str]) -> bool:
+        """Return whether some roots are of a name, and not only of its qualifier: "Georgia (country)"."""
+        name, sign, _ = self._text(row).partition(" (")
+        return not sign or not name or any(root(word) in roots for word in _words_of(name))
 
     def _candidate(self, row: int, score: float, way: Way) -> Candidate:
         size, things = len(self._read), self.things

@@ -52,6 +52,8 @@ _UNITS: Final = {unit: tuple(said.split()) for unit, said in TABLES["unit"]}
 
 _BEHIND_HEADS: Final = frozenset("of on in for".split())
 """Words behind the head of the name of a kind: "work of art"."""
+_DENIALS: Final = frozenset("not no never none nor neither without".split())
+"""Words that deny, and are no forms of a name: "not" is no "note"."""
 _COMMENT_WORDS: Final = 3
 _VERB_ROOTS: Final = frozenset(root(verb) for verb in VERBS)
 _DATES: Final = ({"date"}, {"day"}, {"time"}, {"timestamp"})
@@ -185,7 +187,7 @@ class SchemaWords:
         keys = tuple(token.key for token in span)
         roots = tuple(self._known(root(token.raw)) for token in span)
         weighty = tuple(r for k, r in zip(keys, roots, strict=True) if not is_empty(k))
-        if not weighty:
+        if not weighty or (len(keys) == 1 and keys[0] in _DENIALS):
             return
         for at in self._by_keys.get(keys, ()):
             yield self._candidate(at, 1.0, "exact")

@@ -12,6 +12,7 @@ from rdflib import RDF, Literal, URIRef
 
 from mrag.language.tokens import PREPOSITIONS
 from mrag.planning.lexical import Candidate
+from mrag.planning.lexical.english import root
 from mrag.planning.plan import (
     Aggregate,
     Arithmetic,
@@ -126,6 +127,7 @@ class QuestionCues:
         side: Whether it is only one side of a comparison.
         fold: How what is compared is folded.
         amount: Whether it is asked by how much one side is beyond the other.
+        named: Whether names are asked for beside something else: "names and ages of dogs".
         joins: Places of words that may stand between two sides.
     """
 
@@ -143,6 +145,7 @@ class QuestionCues:
     side: bool = False
     fold: Fold = "sum"
     amount: bool = False
+    named: bool = False
     joins: tuple[int, ...] = ()
 
 
@@ -590,8 +593,7 @@ def _asked_for(frame: RoleFrame) -> FrameNode:
                 return x
     if wanted and (owners := frame.world.owners[wanted[0].meant.term]):
         frame.count("implied focus")
-        best = max(owners, key=lambda c: (_fit(frame, c), -owners.index(c)))
-        return frame.add(best, wanted[0].at, explicit=False)
+        return frame.add(_best_owner(frame, owners), wanted[0].at, explicit=False)
     if there:
         return next((x for x in there if not x.entity), there[0])
     for item in frame.items:
@@ -599,8 +601,19 @@ def _asked_for(frame: RoleFrame) -> FrameNode:
             owners = frame.world.owners.get(item.meant.properties[0], ())
             if owners:
                 frame.count("value focus")
-                return frame.add(owners[0], item.at, explicit=False)
+                return frame.add(_best_owner(frame, owners), item.at, explicit=False)
     raise Unreadable
+
+
+def _best_owner(frame: RoleFrame, owners: Sequence[str]) -> str:
+    """Return the class that fits the rest best of those that have a property; in another turn, the next."""
+    fits = {c: _distance(frame, c) - 2 * _fit(frame, c) for c in owners}
+    some = list[str]()
+    for c in sorted(owners, key=lambda c: (fits[c], owners.index(c))):
+        # Who looks for what a class has looks for that of those below it as well.
+        if fits[c] < min(fits.values()) + 2 and not any(frame.world.related(c, other) for other in some):
+            some.append(c)
+    return some[frame.turn(len(some) - 1, lambda n: 0.3 * n)]
 
 
 def _chosen(frame: RoleFrame) -> FrameNode:
@@ -621,12 +634,17 @@ def _unnamed(frame: RoleFrame) -> FrameNode:
     """Return what is asked for of named things without a name for it: what is nearest to all of them."""
     own = {x.cls for x in frame.nodes}
     far = {c: _distance(frame, c) for c in frame.world.schema.classes}
-    count = {c: info.count for c, info in frame.world.schema.classes.items()}
-    near = sorted((c for c in far if far[c] < 6), key=lambda c: (far[c], c in own, -count[c], c))[:4]
+    classes = frame.world.schema.classes
+    said = {root(word) for i in frame.items if i.cand is not None for word in i.cand.name.split()}
+    # "Ships of the line" are ships, whatever else is called so.
+    akin = {c: not {root(word) for n in classes[c].names[:1] for word in n.split()} <= said for c in far}
+    order = {c: (far[c], c in own, akin[c], -classes[c].count, c) for c in far if far[c] < 6}
+    near = sorted(order, key=lambda c: order[c])[:4]
     if not near:
         raise Unreadable
     turn = frame.turn(len(near) - 1, lambda n: 0.5 * n)
     frame.count("unnamed focus")
+    frame.count("named kind", float(any(i.unit.cue == "plural" for i in frame.items)))
     return frame.add(near[turn], -1, explicit=False)
 
 
@@ -1037,6 +1055,13 @@ def _state(frame: RoleFrame, n: int, item: RoleItem) -> None:
             frame.count("numbered")
             _say(frame, node, keys[0], item)
             return
+    if item.role in _POSITIONS and (found := _called(frame, item)) is not None:
+        node, iri = found
+        frame.count("matched name")
+        x = frame.fresh()
+        matches = Contains(x, item.text, _POSITIONS[item.role])
+        node.blocks.append(Block((Pattern(node.var, URIRef(iri), x),), (matches,)))
+        return
     fits = _guesses(frame, item, [x for x in frame.nodes if frame.asked.truth or not x.entity])
     if not fits:
         raise Unreadable
@@ -1044,6 +1069,22 @@ def _state(frame: RoleFrame, n: int, item: RoleItem) -> None:
     _, node, iri = close[frame.turn(len(close) - 1, lambda n: 0.2 + fits[0][0] - close[n][0])]
     frame.count("guessed property")
     _say(frame, node, iri, item, negate=item.role == "not")
+
+
+def _called(frame: RoleFrame, item: RoleItem) -> tuple[FrameNode, str] | None:
+    """Return the node whose name is to begin, end or go on in some way, with the property that names it."""
+    some = [x for x in frame.nodes if x.entity is None and x.cls]
+    node = min(some, key=lambda x: (abs(x.at - item.at), x is not frame.root), default=None)
+    if node is None or frame.turn(1, lambda _: 0.3):
+        return None
+    schema, own = frame.world.schema, _own(frame, node)
+    named = [p.iri for p in own if p.kind == "text" and p.names[-1].lower().split()[-1:] in _CALLING]
+    found = named if len(named) == 1 else [] if named else list(schema.label_properties)
+    return (node, found[0]) if found else None
+
+
+_CALLING: Final = (["name"], ["title"], ["label"])
+"""How names of properties end that say what a thing is called."""
 
 
 def _add_running(frame: RoleFrame, item: RoleItem) -> None:

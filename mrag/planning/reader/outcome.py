@@ -322,6 +322,7 @@ def _is_apart(out: _Outcome, value: Expression, item: RoleItem) -> bool:
         return True
     joined = item.cue is not None and item.cue.cue == "and"
     folds = {c.value.function for c in out.folds if isinstance(c.value, Aggregate)}
+    folds |= {"count"} if out.frame.asked.counted else set()
     owned = any(s.node.var == value and s.value in out.names for s in out.frame.shown)
     listed = not out.folds and any(c.value != out.frame.root.var for c in out.plain)
     if joined and not owned and (listed or not _is_single(out.frame, value)):
@@ -342,18 +343,24 @@ def _is_single(frame: RoleFrame, value: Expression) -> bool:
 
 
 def _show_root(out: _Outcome) -> None:
-    """Show what is asked for beside what is folded of other things behind it."""
+    """Show what is asked for beside what is folded of other things behind it, and names beside the rest."""
     frame, root = out.frame, out.frame.root
-    named = [i.at for n, i in enumerate(frame.items) if i.role == "focus" and frame.named.get(n) is root]
-    if not named or not out.folds or out.groups or out.plain:
+    if out.groups or root.var in out.names:
         return
-    first = min((i.at for i in frame.items if i.role in ("count", *BY, *FOLDS) or "&" in i.role), default=0)
-    if root.var not in _folded(out.folds) and named[0] < first:
-        out.number += 1
-        out.groups.append(Column(root.var, "c0"))
-        out.shown.insert(0, "c0")
-        out.names[root.var] = "c0"
+    if out.plain:
+        if not (frame.asked.named and root.entity is None and not out.folds):
+            return
+        frame.count("names beside")
+    else:
+        named = [i.at for n, i in enumerate(frame.items) if i.role == "focus" and frame.named.get(n) is root]
+        used = (i.at for i in frame.items if i.role in ("count", *BY, *FOLDS) or "&" in i.role)
+        if not named or not out.folds or root.var in _folded(out.folds) or named[0] >= min(used, default=0):
+            return
         frame.count("shown root")
+    (out.plain if out.plain else out.groups).append(Column(root.var, "c0"))
+    out.number += 1
+    out.shown.insert(0, "c0")
+    out.names[root.var] = "c0"
 
 
 def _read_property(out: _Outcome, shown: Shown, *, inner: bool) -> list[FoldUse]:

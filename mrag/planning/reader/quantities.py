@@ -234,6 +234,10 @@ def is_measured_in(info: PropertyInfo, unit: MeasureUnit) -> bool:
 def converted(info: PropertyInfo, value: Decimal, unit: str) -> Decimal:
     """Return a number in the unit of a property: 1.85 m are 185 where heights are in centimetres."""
     said, own = unit_called(unit) if unit else None, unit_of(info.names, info.comment)
+    words = {w.rstrip("s") for w in re.split(r"[\W_]+", f"{info.names[-1]} {info.names[0]}".lower())}
+    scale = max((by for w, by in _SCALES.items() if by >= 1000 and w in words - {"k"}), default=1)
+    if value >= scale > 1:
+        return value / scale  # a "budget (million)" of 5 million is 5
     if said is None:
         return value
     if said.sort == "share" and own is None and info.kind == "number" and info.maximum:

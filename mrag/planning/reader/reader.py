@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Final
 from typing import Literal as OneOf
@@ -16,6 +16,7 @@ from rdflib import RDF
 from mrag.language.tokens import tokens
 from mrag.planning.accounting import is_of_people
 from mrag.planning.lexical import Candidate
+from mrag.planning.lexical.names import lacks_names
 from mrag.planning.lexicon import Lexicon
 from mrag.planning.plan import Aggregate, Relation, parts
 from mrag.planning.reader.chains import chains, has_no_classes, walkable
@@ -101,7 +102,7 @@ class RoleReader:
 
     def __init__(self, lexicon: Lexicon, weights: Mapping[str, float] | None = None) -> None:
         self.lexicon = lexicon
-        self.world = SchemaWays(lexicon.schema)
+        self.world = SchemaWays(lexicon.schema, partial(lacks_names, lexicon.kg, lexicon.schema))
         self.glosses = Glosses(lexicon)
         self.implied = ImpliedNames(lexicon)
         self.weights = shipped() if weights is None else weights
@@ -173,10 +174,12 @@ class RoleReader:
         ranked.sort(key=lambda r: -r.score)
         found = {one.draft.plan: one for one in walked}
         asks, whole = opening(low), dict[str, float]()
+        words = enumerate(gloss.words)
+        listed = {at for at, t in words if t.after.strip() == "," or low[at + 1 : at + 2] == ["and"]}
         for label in ranked[:_DRAFTS]:
             for turn in range(_TURNS):
                 try:
-                    draft = called(draft_of(self.world, label.items, _asked(label, low, turn)))
+                    draft = called(draft_of(self.world, label.items, _asked(label, low, turn, listed)))
                 except Unreadable:
                     if failed is not None and not turn:
                         failed.append(label)
@@ -245,8 +248,15 @@ def _placed(
     return replace(one, items=moved(one.items), left=left, cues=cues, passed=moved(one.passed))
 
 
-def _asked(label: Labelled, low: Sequence[str], turn: int) -> QuestionCues:
-    """Return what the words that are left over say of the question as a whole."""
+def _asked(label: Labelled, low: Sequence[str], turn: int, listed: Set[int]) -> QuestionCues:
+    """Return what the words that are left over say of the question as a whole.
+
+    Args:
+        label: Units with roles.
+        low: The words.
+        turn: How many times another way than the shortest is taken.
+        listed: Places of the words that another one of a list comes behind.
+    """
     cues = {c.cue for c in label.cues}
     ends = next((i.unit for i in label.items if i.role == "limit"), None)
     limit, offset = 0, 0
@@ -256,6 +266,7 @@ def _asked(label: Labelled, low: Sequence[str], turn: int) -> QuestionCues:
     asks = bool(low) and low[0] in _AUXILIARIES and "which" not in low[:3] and "what" not in low[:6]
     sides = bool(cues & {"cmp+", "cmp-", "same"}) and any(i.role == "than" for i in label.items)
     truth = asks and (sides or not any(i.role in ("count", "col") for i in label.items))
+    said = {at for i in label.items for at in range(i.unit.start, i.unit.end)}
     asking = {c.end for c in label.said if c.cue in ("count", "sum", "difference")}
     compared = [c for c in label.said if c.cue in ("cmp+", "cmp-")]
     order = next((c for c in ("desc", "alpha", "asc", "sort") if c in cues), "")
@@ -276,6 +287,7 @@ def _asked(label: Labelled, low: Sequence[str], turn: int) -> QuestionCues:
         unit=next((unit for unit in ("year", "day") if unit in cues), ""),
         amount="difference" in cues or any({c.start, c.start - 1} & asking for c in compared),
         fold="average" if any(c.cue == "avg" for c in label.said) else "sum",
+        named=any(c.cue == "name" and c.start in listed - said for c in label.cues if c.end == c.start + 1),
         joins=tuple(at for at, word in enumerate(low) if word in _JOINS),
     )
 

@@ -48,7 +48,8 @@ _IMPLIED: Final = frozenset(("who", "thing", "un", "open", "amount"))
 _EITHER: Final = frozenset(("is", "has", "lacks", "yes", "no", "kind"))
 """Roles of what may hold in place of what is said before it."""
 _AFTER: Final = frozenset(
-    "sort asc desc alpha avg sum count group sup+ sup- over under overis underis cmp+ cmp- same".split()
+    "sort asc desc alpha avg sum count group sup+ sup- over under overis underis cmp+ cmp- same "
+    "contain".split()
 )
 """Cues that may stand behind what they are said of."""
 _AMOUNTS: Final = frozenset(("count", "sum", "difference"))
@@ -67,6 +68,8 @@ _COMPARED: Final = ("than", "cmp+", "cmp-")
 """Cues that a comparison leaves over."""
 _FREE: Final = ("show", "is", "and", "name")
 """Cues that may be left over without loss."""
+_RANKING: Final = ("top", "bottom")
+"""Cues that rank by what is named behind "by"."""
 _DIRECTIONS: Final = ("desc", "top", "asc", "alpha")
 """Cues that tell which come first."""
 _PASSED: Final = frozenset(("skip", "hint"))
@@ -380,6 +383,11 @@ def _finished(path: _Path, state: _State, left: Sequence[int], weights: Mapping[
         name = "left:" + cue.cue
         features[name] = features.get(name, 0.0) + 1.0
         score += weights.get(name, 0.0)
+    # "The highest and lowest rate" has no height: the adjectives are for what stands behind them.
+    spans = {(c.start, c.end) for c in used}
+    meant = sum(i.role == "hint" and (i.unit.start, i.unit.end) in spans for i in state.passed)
+    features["hint meant"] = float(meant)
+    score += weights.get("hint meant", 0.0) * meant
     features["left words"] = float(len(left))
     score += weights.get("left words", 0.0) * len(left)
     return Labelled(state.items, unused, tuple(left), features, score, state.passed, tuple(path.cues))
@@ -393,12 +401,9 @@ def _options(path: _Path, at: int, weights: Mapping[str, float]) -> Iterator[_Op
             continue
         for role, cand in _roles(path.world, unit, path.liked, path.near):
             for cue in _choices(path, unit, role):
-                mask = _compared(path.cues, unit, cue) if role.startswith("beyond") else 0
                 if cue >= 0 and _is_extreme(path, unit, role, cand, path.cues[cue]):
                     continue
-                if role.startswith("by") and cue >= 0:
-                    mask = _asking(path.cues, cue)
-                if mask is not None:
+                if (mask := _used(path.cues, unit, role, cue)) is not None:
                     yield from _with_either(path, at, weights, (role, unit, cand, cue, mask))
         if unit.kind == "property":
             run = _run(path.cues, unit)
@@ -407,15 +412,14 @@ def _options(path: _Path, at: int, weights: Mapping[str, float]) -> Iterator[_Op
                 if path.world.info(cand.term).kind in ("number", "date"):
                     role, mask = "&".join(several), sum(1 << n for n in run)
                     yield _option(path, at, weights, role, unit, cand, -1, mask)
+        if unit.kind == "class" and any(c.cue == "avg" and c.end == unit.start for c in path.cues):
+            yield _option(path, at, weights, "hint", unit, unit.options[0], -1)  # "than the average play"
         if unit.kind in ("property", "class", "adjective"):
             for role, cand, inner, outer in _fold_uses(path, unit):
                 mask = sum(1 << n for n in (inner, outer) if n >= 0)
-                if "beyond" in role:
-                    mean = _compared(path.cues, unit, outer)
-                    if mean is None:
-                        continue
-                    mask |= mean
-                yield _option(path, at, weights, role, unit, cand, outer, mask, inner)
+                beside = _used(path.cues, unit, role, outer)
+                if beside is not None:
+                    yield _option(path, at, weights, role, unit, cand, outer, mask | beside, inner)
     yield _option(path, at, weights, "skip", slot.units[0], None, -1)
 
 
@@ -534,6 +538,21 @@ def _asking(cues: Sequence[Unit], cue: int) -> int:
         or (c.cue == "avg" and (end <= c.start < than or c.word == "on average"))
     )
     return 1 << cue | sum(1 << n for n in beside)
+
+
+def _used(cues: Sequence[Unit], unit: Unit, role: str, cue: int) -> int | None:
+    """Return the cues that a role uses beside its own; None where it needs some that are not there."""
+    if "beyond" in role:
+        return _compared(cues, unit, cue)
+    if role.startswith("by") and cue >= 0:
+        return _asking(cues, cue)
+    return _ranking(cues, unit, cue) if cue >= 0 and cues[cue].cue in _RANKING else 0
+
+
+def _ranking(cues: Sequence[Unit], unit: Unit, cue: int) -> int:
+    """Return a cue that ranks with the "by" behind it: "the top 3 stages by length"."""
+    by = (n for n, c in enumerate(cues) if c.word in ("by", "by the") and 0 <= unit.start - c.end <= 4)
+    return 1 << cue | sum(1 << n for n in by)
 
 
 def _near(path: _Path, unit: Unit, needs: Sequence[str], behind: bool) -> list[int]:

@@ -117,8 +117,11 @@ def units_of(
     found += _adjectives(lexicon, low)
     terms = lexicon.schema.tree is not None
     cues = (u for u in cues_in(low) if terms or not (u.cue in _OF_TERMS or u.cue[:5] == "lang:"))
-    found += (u for u in cues if u.cue not in _OF_TRUTH or not AUXILIARIES.isdisjoint(low[:1]))
-    return found
+    said = [u for u in cues if u.cue not in _OF_TRUTH or not AUXILIARIES.isdisjoint(low[:1])]
+    # What is the most frequent is measured by nothing but how often it is there.
+    counted = {(u.start, u.end) for u in said if u.cue in ("common", "uncommon")}
+    kept = (u for u in found if u.options or u.kind != "adjective" or (u.start, u.end) not in counted)
+    return [*kept, *said]
 
 
 def cues_in(low: Sequence[str]) -> Iterator[Unit]:
@@ -156,13 +159,21 @@ def _names(lexicon: Lexicon, names: Sequence[NameMention], words: Sequence[TextT
             if some and not (
                 digits and (kind == "entity" or (kind == "value" and not _is_text(lexicon, some)))
             ):
-                yield Unit(kind, m.start, m.end, some, score=some[0].score)
+                plural = kind == "entity" and _is_plural(words[m.start : m.end], some[0])
+                yield Unit(kind, m.start, m.end, some, "plural" * plural, score=some[0].score)
             if kind == "entity" and (
                 broad := tuple(c for c in some if c.term in lexicon.broad)[:_MOST_TERMS]
             ):
                 # What is below a term are things of a kind as well.
                 kinds = tuple(replace(c, kind="class") for c in broad)
                 yield Unit("class", m.start, m.end, kinds, score=round(0.95 * broad[0].score, 4))
+
+
+def _is_plural(said: Sequence[TextToken], one: Candidate) -> bool:
+    """Return whether a name is said in the plural: "graph databases" are of that kind."""
+    own = one.name.lower().split()
+    some = (t.raw for t in said if t.raw.islower() and t.raw.endswith("s"))
+    return any(word not in own and root(word) in map(root, own) for word in some)
 
 
 def _is_text(lexicon: Lexicon, values: Sequence[Candidate]) -> bool:
@@ -256,7 +267,9 @@ def _asked_for(lexicon: Lexicon, low: Sequence[str], at: int) -> Iterator[Candid
 
 _WEAK: Final = frozenset("a the of is for in on by at from".split())
 """Words before a number that say nothing of how it compares, unless it is a date."""
-_PASSED: Final = frozenset("year the years number value month months end of date time".split())
+_PASSED: Final = frozenset(
+    "year the years number value month months beginning start end of date time".split()
+)
 """Words that may stand between how a number compares and the number."""
 _SIGNS: Final[Mapping[str, Relation]] = {">": ">", "<": "<", ">=": ">=", "≥": ">=", "<=": "<=", "≤": "<="}
 """Signs before a number that tell how it compares."""
@@ -270,12 +283,15 @@ def _opener(low: Sequence[str], at: int) -> tuple[int, Relation]:
     first = at
     while first and low[first - 1] in _PASSED:
         first -= 1
+    found: list[tuple[int, Relation]] = []
     for end in dict.fromkeys((at, first)):
         for size in range(min(_LONGEST, end), 0, -1):
             op = openers.get(tuple(low[end - size : end]), ("~",))[0]
             if op[0] != "~":
-                return end - size, op  # type: ignore[return-value]
-    return at, "="
+                found.append((end - size, op))  # type: ignore[arg-type]
+                break
+    # "Since the beginning of July" begins before "of July".
+    return next((one for one in found if one[1] != "="), found[0] if found else (at, "="))
 
 
 def _closer(low: Sequence[str], end: int, op: Relation) -> tuple[int, Relation]:
@@ -398,6 +414,13 @@ def _texts(question: str, words: Sequence[TextToken]) -> Iterator[Unit]:
     for at, (before, word) in enumerate(pairwise(words), 1):
         if len(word.raw) == 1 and word.raw.isupper() and before.raw.lower() in ("with", "letter", "by"):
             yield Unit("text", at, at + 1, values=(word.raw,), score=0.7)
+    # "Starts with S", "with S in its name".
+    matching = [c for c in cues_in([t.raw.lower() for t in words]) if c.cue in ("start", "end", "contain")]
+    places = {c.start - 1 if c.word.startswith("in ") else c.end for c in matching}
+    for at in sorted({*range(len(words))} & places - quoted_in(question, words)):
+        # With signs before it: what ends in ".com".
+        begins = question.rfind(" ", 0, words[at].start) + 1
+        yield Unit("text", at, at + 1, values=(question[begins : words[at].end].lstrip("(["),), score=0.6)
 
 
 def _adjectives(lexicon: Lexicon, low: Sequence[str]) -> Iterator[Unit]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -81,9 +81,11 @@ class SchemaWays:
 
     Args:
         schema: The schema of the graph.
+        lacks_names: Tells of a class whether things of it have no name.
     """
 
     schema: Schema
+    lacks_names: Callable[[str], bool] = lambda cls: True
 
     @cached_property
     def computed(self) -> dict[str, ComputedProperty]:
@@ -226,7 +228,7 @@ class SchemaWays:
             ends = {*p.ranges} & self._named
             if once and ends and set(p.domains) == {cls} and p.subjects == self._size(cls):
                 found.append(WayStep(p.iri))
-        return found[0] if len(found) == 1 else None
+        return found[0] if len(found) == 1 and self.lacks_names(cls) else None
 
     @cached_property
     def _ways(self) -> dict[tuple[str, str], tuple[Way, ...]]:
