@@ -317,18 +317,21 @@ class Lexicon:
         """Add what words are near to in meaning that nothing else explains."""
         if self._embedder is None:
             return
-        clear = {
-            at for (i, j), some in found.items() if any(c.score >= _CLEAR for c in some) for at in range(i, j)
-        }
+        clear: set[tuple[int, str]] = set()
+        for (i, j), some in found.items():
+            for c in (c for c in some if c.score >= _CLEAR):
+                # Some words of the name of a property do not tell which kind of things is meant.
+                part = c.way == "tokens" and c.kind in _KINDS
+                clear |= {(at, kind) for at in range(i, j) for kind in _KINDS if kind == c.kind or not part}
         shouted = not any(t.raw.islower() for t in tokens)
         for at, token in enumerate(tokens):
             if at and not shouted and token.raw.istitle():
                 continue  # a name that the graph does not have is nothing else
-            if at in clear or is_empty(token.key) or is_everyday(token.key) or not token.key.isalpha():
+            if is_empty(token.key) or is_everyday(token.key) or not token.key.isalpha():
                 continue
             if other_names(token.raw, capital=token.raw.isupper()):
                 continue  # a country that the graph does not have is nothing else
-            for kind in _KINDS:
+            for kind in (kind for kind in _KINDS if (at, kind) not in clear):
                 near = (c for c in self.similar(token.raw, kind, 3) if c.score >= NEAR)
                 if is_role(token.raw):
                     # Roles are near to each other in meaning: an editor is no author.
