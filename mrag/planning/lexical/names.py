@@ -474,16 +474,18 @@ def named(
     kg: KnowledgeGraph, schema: Schema, skip: Container[str], entity: str | None = None
 ) -> Iterator[tuple[str, str]]:
     """Yield the things of a graph, or one of them, with the names that they are given."""
-    parts, things = defaultdict[str, list[tuple[str, str]]](list), set[str]()
+    parts, things = defaultdict[str, list[tuple[str, str]]](list), defaultdict[str, set[str]](set)
     for thing, p, text in texts_of(kg, schema.label_properties, entity):
         if thing not in skip and is_name(text):
-            things.add(thing)
+            things[thing].add("".join(map(fold, words_in(text))))
             yield thing, " ".join(text.split())
             if name_part(p):
                 parts[thing].append((p, text))
     yield from ((thing, name) for thing, told in parts.items() if (name := whole_name(told)))
     # What has a name may be asked for by that in its IRI: "Room 220" of one that is called the open office.
-    yield from ((thing, name) for thing in sorted(things) if (name := iri_words(thing)))
+    for thing in sorted(things):
+        if (name := iri_words(thing)) and "".join(map(fold, words_in(name))) not in things[thing]:
+            yield thing, name
 
 
 def texts_of(
@@ -673,18 +675,24 @@ class NameMatcher:
         return self._read.texts[row] if row < size else self._fresh.texts[row - size]
 
     def _weights(self, row: int) -> list[tuple[str, int, float]]:
-        """Return the roots of a name with their hashes and weights; function words weigh a fifth."""
+        """Return the roots of a name with their hashes and weights.
+
+        Function words weigh a fifth, and so do those of a qualifier: nobody says "Georgia (country)".
+        """
         every = len(self._read) + len(self._fresh)
         if self.things.hidden is not None:
             every -= int(np.count_nonzero(self.things.hidden))
-        found = []
-        for s, word in {root(word): word for word in _words_of(self._text(row))}.items():
+        found, text = [], self._text(row)
+        head, sign, _ = text.partition(" (")
+        called = {root(word) for word in _words_of(head)} if sign else None
+        for s, word in {root(word): word for word in _words_of(text)}.items():
             if s not in self._of_stems:
                 # The fewer names have it, the more it weighs.
                 stem = hashed(s)
                 self._of_stems[s] = stem, log1p(every / max(1, len(self._with_stem(stem))))
             stem, weight = self._of_stems[s]
-            found.append((s, stem, weight * 0.2 if is_empty(fold(word)) else weight))
+            light = is_empty(fold(word)) or (called and s not in called)
+            found.append((s, stem, weight * 0.2 if light else weight))
         return found
 
     def _wholes(self, words: Sequence[TextToken], spans: Sequence[Span]) -> Iterator[tuple[Span, Candidate]]:
@@ -822,10 +830,7 @@ class NameMatcher:
         for row in rows.tolist():
             weights = self._weights(row)
             whole = sum(weight for _, _, weight in weights) or 1.0
-            common = {s: weight for s, stem, weight in weights if s in said or stem == corrected}
-            share = sum(common.values()) / whole
-            if not self._is_called(row, common):
-                continue
+            share = sum(weight for s, stem, weight in weights if s in said or stem == corrected) / whole
             rest = [s for s, _, _ in weights if s not in said]
             # What few names have in common tells them apart, what many have does not.
             score = (0.55 if crowd == 1 or share > 0.99 else 0.5 / (1 + 0.35 * log2(crowd))) + 0.35 * share
@@ -837,11 +842,6 @@ class NameMatcher:
             found = self._candidate(row, round(score * factor, 4), way)
             if share >= (_FEW if found.kind == "entity" else _HALF):
                 yield span, found  # a few words of a text are not its value, one of a sentence not its name
-
-    def _is_called(self, row: int, roots: Collection[str]) -> bool:
-        """Return whether some roots are of a name, and not only of its qualifier: "Georgia (country)"."""
-        name, sign, _ = self._text(row).partition(" (")
-        return not sign or not name or any(root(word) in roots for word in _words_of(name))
 
     def _candidate(self, row: int, score: float, way: Way) -> Candidate:
         size, things = len(self._read), self.things
