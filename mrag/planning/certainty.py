@@ -99,7 +99,7 @@ Features: TypeAlias = Mapping[str, float]
 FEATURES: Final[Mapping[str, int]] = {
     "share": 1, "first": 1, "score": 1, "best": 1, "left": -1, "guesses": -1, "matches": 1, "rivals": -1,
     "nothing": -1, "no": 0, "yes": 0, "single": 1, "ones": -1, "unnamed": -1, "empty": -1, "skipped": -1,
-    "ways": -1, "turned": -1, "patterns": -1,
+    "turned": -1,
 }  # fmt: skip
 """What is measured, and whether more of it may make an answer only more certain, only less, or either:
 
@@ -117,9 +117,7 @@ FEATURES: Final[Mapping[str, int]] = {
 - unnamed: whether a thing is shown that has no name, in the graph or in its IRI
 - empty: how likely the readings are that find nothing
 - skipped: names and values of the question that were passed over
-- ways: names that were not said as they are, but by their meaning, a part or another spelling
 - turned: how far from the likeliest ways are by which things are tied
-- patterns: how many triples are matched
 """
 
 _BOUNDS: Final = {1: (0, None), 0: (None, None), -1: (None, 0)}
@@ -171,9 +169,7 @@ def _measured(
         "unnamed": float(_shows_unnamed(kg, one)),
         "empty": min(own.get("empty", 0.0), 1.0),
         "skipped": min(own.get("skip", 0.0), 2.0),
-        "ways": min(sum(value for name, value in own.items() if name.startswith("way:")), 3.0),
         "turned": min(own.get("turned", 0.0), 2.0),
-        "patterns": min(own.get("patterns", 0.0), 6.0) / 3,
     }
 
 

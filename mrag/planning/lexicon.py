@@ -493,9 +493,9 @@ class Lexicon:
             if (own := [c for c in classes if c in self.schema.classes])
         }
         if any(self.schema.classes):
-            # What is of no kind, such as a web page, is known by its whole name alone.
+            # What is of no kind, such as a web page, goes by no other form of its name: "listed" is no list.
             known = {
-                span: tuple(c for c in some if c.kind != "entity" or c.way == "exact" or c.term in types)
+                span: tuple(c for c in some if c.kind != "entity" or c.way != "inflected" or c.term in types)
                 for span, some in chosen.items()
             }
             chosen = {span: some for span, some in known.items() if some}

@@ -22,7 +22,8 @@ _EMPTY: Final = frozenset(
     fold(w)
     for w in STOP_WORDS
     | words(
-        "am being both each every if him hers itself many more most much only other please same such then too"
+        "am being both each every if him hers itself many more most much only other per please same such "
+        "then too"
     )
     | {"very"}
 )

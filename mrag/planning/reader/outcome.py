@@ -389,7 +389,8 @@ def _read_property(out: _Outcome, shown: Shown, *, inner: bool) -> list[FoldUse]
     elif role == "countd":
         out.column(_number_of(x), out.folds)
     elif role in ("sortA", "sortD"):
-        _sort(out, x, role)
+        written = shown.item.kind == "property" and out.frame.world.info(shown.item.meant.term).text_numbers
+        _sort(out, Number(x) if written else x, role)
     elif role in ("most", "fewest"):
         if inner:
             _commonest(out, shown)
@@ -739,7 +740,8 @@ def _finished(out: _Outcome) -> PlanDraft:
     if frame.asked.order and not order:
         # What is counted is put in order rather than what it is counted for, but for the alphabet.
         folded = [c for c in folds if out.groups or out.plain]
-        key = folded[0] if folded and frame.asked.order != "alpha" else columns[0]
+        beside = len(columns) > 1 and columns[0].name == "c0" and frame.asked.named
+        key = folded[0] if folded and frame.asked.order != "alpha" else columns[beside]
         if frame.asked.order == "alpha" and key in folded:
             key = next(c for c in columns if c not in folded)
         order.append(Order(key.name, frame.asked.order == "desc"))
