@@ -64,7 +64,7 @@ def test_what_a_model_puts_in_the_words_of_the_graph_is_computed(company: Knowle
 
 def test_what_is_given_says_how_a_model_read_it(fleet: KnowledgeGraph) -> None:
     said = "What is the greatest crew of a vessel?"
-    attempt = helped(fleet, "crews, at the very top", f"<think>hm</think>\n\nRewritten: {said}\nAll.")
+    attempt = helped(fleet, "the crew to beat", f"<think>hm</think>\n\nRewritten: {said}\nAll.")
     assert rows_of(attempt) == [("50",)] and attempt.reading is not None
     assert attempt.sure and said in attempt.why and "a language model helped" in attempt.why
     # It is never as certain as what was read without a model.
