@@ -15,13 +15,12 @@ if TYPE_CHECKING:
         TaskOutcome,
         ThreadRunner,
         carry,
-        resume,
         runner,
     )
 
 __all__ = [
     "InlineRunner", "ProcessRunner", "RayRunner", "Runner", "TaskOutcome", "ThreadRunner", "carry",
-    "resume", "runner",
+    "runner",
 ]  # fmt: skip
 
 __getattr__, __dir__ = lazy(__name__)

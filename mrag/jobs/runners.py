@@ -2,31 +2,26 @@
 """What carries out a long job: one interface, wherever the work is done.
 
 A runner only carries out tasks. Their order, what is tried again and what is kept are the business of who
-gives them out (`carry`, `resume`), so results are the same with every runner.
+gives them out (`carry`), so results are the same with every runner.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import pickle
 import queue
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
 from mrag import errors
 from mrag.errors import ConfigError, MragError, StoreError
 from mrag.redaction import brief
-from mrag.storage.files import Journal
 from mrag.stores.process.channel import Child
 
 Work: TypeAlias = Callable[[Any], Any]
@@ -413,50 +408,3 @@ def carry(
             again.append(outcome.task)
     finally:
         runner.close()
-
-
-def resume(
-    runner: Runner,
-    work: Work,
-    tasks: Mapping[str, Any],
-    journal: Path | None,
-    *,
-    job: Mapping[str, Any],
-    on_progress: Callable[[int, int | None], None] | None = None,
-    stop: threading.Event | None = None,
-) -> dict[str, Any]:
-    """Carry out named tasks whose results are JSON, but for those that an earlier run has in its journal.
-
-    Args:
-        runner: What carries them out.
-        work: What is done with each.
-        tasks: By name; the results are in their order, fewer if the run was stopped.
-        journal: The file of results; None to keep none.
-        job: What the results depend on beside the tasks, as JSON; those of another job are not taken.
-        on_progress: Called with how many are done, and how many there are.
-        stop: When set, the run ends early; what was done is kept.
-
-    Raises:
-        BlockingIOError: If another process works on that journal.
-        StoreError, Exception: As `carry` does.
-
-    Example:
-        >>> from mrag.jobs.runners import InlineRunner
-        >>> resume(InlineRunner(), abs, {"a": -1, "b": 2}, None, job={})
-        {'a': 1, 'b': 2}
-    """
-    told = on_progress or (lambda done, total: None)
-    key = hashlib.sha256(json.dumps(job, sort_keys=True).encode()).hexdigest()[:16]
-    found: dict[str, Any] = {}
-    with nullcontext() if journal is None else Journal(journal) as kept:
-        for record in () if kept is None else kept.records:
-            if record.get("job") == key and record.get("task") in tasks:
-                found.setdefault(record["task"], record["result"])
-        names = [name for name in tasks if name not in found]
-        told(len(found), len(tasks))
-        for number, result in carry(runner, work, (tasks[name] for name in names), stop=stop):
-            if kept is not None:
-                kept.add({"job": key, "task": names[number], "result": result})
-            found[names[number]] = result
-            told(len(found), len(tasks))
-    return {name: found[name] for name in tasks if name in found}

@@ -6,7 +6,6 @@ import random
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -25,7 +24,7 @@ from mrag.generative.clue_index import ClueIndex
 from mrag.index import Definition, SimilarityIndexes, embedder
 from mrag.index.document_index import DocumentIndex
 from mrag.index.embedding import Embedder, EmbeddingWork
-from mrag.jobs import InlineRunner, ProcessRunner, RayRunner, Runner, ThreadRunner, carry, resume, runner
+from mrag.jobs import InlineRunner, ProcessRunner, RayRunner, Runner, ThreadRunner, carry, runner
 from tests.conftest import ROOT
 from tests.images.conftest import E, turtle
 from tests.images.seeing_server import SeeingServer
@@ -93,31 +92,6 @@ def test_a_task_that_ends_its_worker_is_done_again_and_given_up_at_last(tmp_path
     assert dict(carry(ProcessRunner(2), once, range(5))) == {n: n * n for n in range(5)}
     with pytest.raises(StoreError, match="has lost its worker 3 times"):
         dict(carry(ProcessRunner(1), Deadly(1), range(3)))
-
-
-def test_a_job_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
-    tasks, journal, stop = {f"t{n}": n for n in range(12)}, tmp_path / "job.jsonl", threading.Event()
-    started = tmp_path / "started"
-    started.mkdir()
-    work = Slowly(str(started))
-
-    def note(done: int, total: int | None) -> None:
-        if done == 5:
-            stop.set()
-
-    first = resume(InlineRunner(), work, tasks, journal, job={"v": 1}, on_progress=note, stop=stop)
-    assert list(first) == ["t0", "t1", "t2", "t3", "t4"]
-    journal.write_bytes(journal.read_bytes()[:-5])  # as a kill leaves it
-    told: list[tuple[int, int | None]] = []
-    whole = resume(
-        ThreadRunner(2), work, tasks, journal, job={"v": 1}, on_progress=lambda *at: told.append(at)
-    )
-    assert whole == {name: number**2 for name, number in tasks.items()} and list(whole) == list(tasks)
-    assert told[0] == (4, 12) and told[-1] == (12, 12)
-    begun = [int(file.name.partition(".")[0]) for file in started.iterdir()]
-    assert sorted(begun) == sorted([*range(12), 4])
-    # Another job takes nothing from it.
-    assert resume(InlineRunner(), square, {"t1": 5}, journal, job={"v": 2}) == {"t1": 25}
 
 
 def test_runners_by_name() -> None:
