@@ -213,7 +213,6 @@ def describe(
     model: Annotated[str | None, Option("--model", "-m")] = None,
     prompt: Annotated[str, Option(metavar="NAME|FILE")] = "fashion",
     workers: Annotated[int, Option(min=1)] = 2,
-    rate: Annotated[float | None, Option(min=0.01)] = None,
     timeout: Annotated[float, Option(min=0.1)] = 600.0,
     attempts: Annotated[int, Option(min=1)] = 3,
     on_error: str = "skip",
@@ -236,7 +235,6 @@ def describe(
     settings = images.EnrichSettings(
         prompt=Path(prompt).read_text(encoding="utf-8-sig").strip() if Path(prompt).is_file() else prompt,
         workers=workers,
-        per_minute=rate,
         timeout=timeout,
         attempts=attempts,
         on_error=cast(Any, on_error),

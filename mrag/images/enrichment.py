@@ -15,13 +15,12 @@ names:
 from __future__ import annotations
 
 import hashlib
-import heapq
 import json
 import re
 import threading
 import time
 import typing
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
@@ -41,7 +40,7 @@ from mrag.images.embedding import check_classifier, describe_labels
 from mrag.images.files import QUARTERS, Box, Picture, PictureLimits, open_picture, part_of, read_capped
 from mrag.images.graph import GENERATED, boxes, described_images, files_of, images_described_by
 from mrag.images.prompts import description_prompt
-from mrag.jobs.runners import Runner, ThreadRunner
+from mrag.jobs.runners import Runner, ThreadRunner, carry
 from mrag.rdf import queries
 from mrag.rdf.terms import RDF, RDFS, XSD, Triple, to_ntriples
 from mrag.redaction import brief
@@ -105,7 +104,7 @@ class Description:
     digest: str = ""
     kind: Kind | None = None
     reason: str = ""
-    again: bool = False
+    attempts: int = 0
 
 
 @dataclass
@@ -116,6 +115,8 @@ class Work:
     prompt: str
     limits: PictureLimits = field(default_factory=PictureLimits)
     timeout: float = 600.0
+    attempts: int = 3
+    back_off: float = 2.0
     _opened: BaseChatModel | None = field(default=None, init=False, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -129,19 +130,27 @@ class Work:
             picture = open_picture(task.path, self.limits, box, data=task.data)
         except LoadError as error:
             kind: Kind = "box" if "region" in error.message else "picture"
-            return Description(bare, kind=kind, reason=str(error))
+            return Description(bare, kind=kind, reason=str(error), attempts=1)
+        for tried in range(1, self.attempts):
+            found = self._described(bare, picture)
+            if found.kind is None:
+                return found
+            time.sleep(self.back_off * 2 ** (tried - 1))
+        return replace(self._described(bare, picture), attempts=self.attempts)
+
+    def _described(self, task: Task, picture: Picture) -> Description:
         try:
             text = self.say(picture)
         except ConfigError:
             raise
         except Exception as error:  # each client has its own errors; all mean that there is no answer
             reason = brief(f"{type(error).__name__}: {error}", 300)
-            return Description(bare, "", picture.digest, "model", reason, True)
+            return Description(task, "", picture.digest, "model", reason)
         if not text:
-            return Description(bare, "", picture.digest, "empty", "The model gave no text.", True)
+            return Description(task, "", picture.digest, "empty", "The model gave no text.")
         if refuses(text):
-            return Description(bare, "", picture.digest, "refused", f"The model refused: {text[:160]}", True)
-        return Description(bare, text, picture.digest)
+            return Description(task, "", picture.digest, "refused", f"The model refused: {text[:160]}")
+        return Description(task, text, picture.digest)
 
     def say(self, picture: Picture) -> str:
         """Return what the model says of a picture, without its thoughts; empty if it says nothing."""
@@ -222,7 +231,6 @@ class EnrichSettings:
     Attributes:
         prompt: Name of a prompt (`fashion`, `general`), or its text.
         workers: Requests at once.
-        per_minute: Most requests a minute; None for no limit.
         timeout: Seconds without a sign of life after which a request to Ollama or OpenAI has failed.
         attempts: Tries of each image that the model fails on.
         back_off: Seconds before the second try; doubled before each further one.
@@ -239,7 +247,6 @@ class EnrichSettings:
 
     prompt: str = "fashion"
     workers: int = 2
-    per_minute: float | None = None
     timeout: float = 600.0
     attempts: int = 3
     back_off: float = 2.0
@@ -254,8 +261,8 @@ class EnrichSettings:
         for name in ("workers", "attempts", "give_up"):
             if (value := getattr(self, name)) < 1:
                 raise ConfigError(f"{name} is at least 1, not {value}.")
-        if self.timeout <= 0 or (self.per_minute is not None and self.per_minute <= 0):
-            raise ConfigError("timeout and per_minute are above 0; per_minute may be None for no limit.")
+        if self.timeout <= 0:
+            raise ConfigError("timeout is above 0.")
         if self.on_error not in ("skip", "stop") or self.regions not in typing.get_args(Regions):
             raise ConfigError("on_error is skip or stop; regions is none, boxes or quarters.")
 
@@ -551,7 +558,8 @@ def describe(
     started = time.perf_counter()
     settings = settings or EnrichSettings()
     chosen = default_model() if model is None else model
-    work = Work(chosen, description_prompt(settings.prompt), settings.limits, settings.timeout)
+    tries = settings.attempts, settings.back_off
+    work = Work(chosen, description_prompt(settings.prompt), settings.limits, settings.timeout, *tries)
     name = work.name()
     work.check()
     graph = EnrichedGraph(kg)
@@ -582,7 +590,7 @@ def describe(
             fresh = [t for t in wanted if part_of(t.image, t.region) not in done]
             already += len(wanted) - len(fresh)
             tasks += fresh
-        run = _Run(settings, kept, graph, same, deque(tasks[: settings.limit]), failures, on_progress)
+        run = _Run(settings, kept, graph, same, tasks[: settings.limit], failures, on_progress)
         if failures and settings.on_error == "stop":
             graph.finish()
             raise LoadError(failures[0].reason, term=failures[0].image)
@@ -597,74 +605,52 @@ def describe(
 
 @dataclass(eq=False)
 class _Run:
-    """The loop of one run: hands out tasks at the pace that is set, keeps what comes back."""
+    """The loop of one run: hands out tasks, keeps what comes back."""
 
     settings: EnrichSettings
     journal: EnrichmentJournal
     graph: EnrichedGraph
     same: tuple[str, str, str]
-    waiting: deque[Task]
+    tasks: Sequence[Task]
     failures: list[Failure]
     on_progress: Callable[[EnrichProgress], None] | None
     described: int = 0
     given_up: int = 0
     interrupted: bool = False
-    _tries: Counter[Task] = field(default_factory=Counter)
-    _later: list[tuple[float, int, Task]] = field(default_factory=list)
     _unwritten: list[JournalEntry] = field(default_factory=list)
     _in_a_row: int = 0
 
     def __post_init__(self) -> None:
-        self._total = len(self.waiting)
         self._flushed = time.monotonic()
 
     def go(self, work: Work, runner: Runner, stop: threading.Event) -> None:
         """Describe all; write what there is, whatever happens."""
         try:
-            if self.waiting:
-                self._say()
-                runner.start(work)
-                self._loop(runner, stop)
+            if not self.tasks:
+                runner.close()
+                return
+            self._say()
+            for _, outcome in carry(runner, work, self._read(runner), stop=stop):
+                self._take(outcome)
+                late = time.monotonic() - self._flushed > _FLUSH_SECONDS
+                if late or len(self._unwritten) >= _FLUSH_ENTRIES:
+                    self._flush()
+            self.interrupted = self.described + self.given_up < len(self.tasks)
         finally:
-            runner.close()
             self._flush()
             self.graph.finish()
 
-    def _loop(self, runner: Runner, stop: threading.Event) -> None:
-        flying, slot, number = 0, 0.0, 0
-        pause = 60.0 / self.settings.per_minute if self.settings.per_minute else 0.0
-        while flying or self.waiting or self._later:
-            if stop.is_set():
-                self.interrupted = True
-                return
-            now = time.monotonic()
-            while flying < runner.capacity and now >= slot and (task := self._due(now)) is not None:
-                try:
-                    most = self.settings.limits.max_bytes
-                    data = None if runner.shares_files else read_capped(task.path, most)
-                except LoadError as error:
-                    self._take(Description(task, kind="picture", reason=str(error)), number)
-                    continue
-                runner.submit(replace(task, data=data))
-                flying, slot = flying + 1, max(slot, now) + pause
-            outcome = runner.next(0.05)
-            if outcome is not None:
-                flying, number = flying - 1, number + 1
-                # A worker that is lost counts as a failure of the model.
-                lost = Description(outcome.task, kind="model", reason=outcome.lost, again=True)
-                described: Description = lost if outcome.lost else outcome.value
-                self._take(replace(described, task=replace(described.task, data=None)), number)
-            if len(self._unwritten) >= _FLUSH_ENTRIES or time.monotonic() - self._flushed > _FLUSH_SECONDS:
-                self._flush()
+    def _read(self, runner: Runner) -> Iterator[Task]:
+        """Yield the tasks, with the files where the runner's workers cannot read them."""
+        for task in self.tasks:
+            try:
+                most = self.settings.limits.max_bytes
+                yield task if runner.shares_files else replace(task, data=read_capped(task.path, most))
+            except LoadError as error:
+                self._take(Description(task, kind="picture", reason=str(error), attempts=1))
 
-    def _due(self, now: float) -> Task | None:
-        if self._later and self._later[0][0] <= now:
-            return heapq.heappop(self._later)[2]
-        return self.waiting.popleft() if self.waiting else None
-
-    def _take(self, outcome: Description, number: int) -> None:
+    def _take(self, outcome: Description) -> None:
         task = outcome.task
-        self._tries[task] += 1
         if outcome.kind is None:
             about, now = (task.image, task.region, outcome.text), f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
             entry = JournalEntry(*about, *self.same, now, _software(), outcome.digest, task.source)
@@ -674,13 +660,8 @@ class _Run:
             self._in_a_row = 0
             self._say()
             return
-        tries = self._tries[task]
-        if outcome.again and tries < self.settings.attempts:
-            wait = self.settings.back_off * 2 ** (tries - 1)
-            heapq.heappush(self._later, (time.monotonic() + wait, number, task))
-            return
         self.given_up += 1
-        self.failures.append(Failure(task.image, task.region, outcome.kind, outcome.reason, tries))
+        self.failures.append(Failure(task.image, task.region, outcome.kind, outcome.reason, outcome.attempts))
         self._say()
         self._in_a_row += outcome.kind == "model"
         if self.settings.on_error == "stop":
@@ -694,7 +675,7 @@ class _Run:
 
     def _say(self) -> None:
         if self.on_progress is not None:
-            self.on_progress(EnrichProgress(self.described, self.given_up, self._total))
+            self.on_progress(EnrichProgress(self.described, self.given_up, len(self.tasks)))
 
     def _flush(self) -> None:
         entries, self._unwritten = self._unwritten, []
