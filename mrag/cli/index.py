@@ -6,7 +6,6 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -244,7 +243,6 @@ def build(
     place: CodesPlace,
     hops: Annotated[int, Option(min=1, max=2)] = 1,
     source: Annotated[Path | None, Option("--from", metavar="FOLDER")] = None,
-    mend: bool = False,
     as_json: JsonOption = False,
 ) -> None:
     """Build the graph codes of all entities with a text.
@@ -254,11 +252,7 @@ def build(
     """
     with place.opened() as graph:
         start = time.perf_counter()
-        if source is None:
-            codes = _neighbourhoods(graph, hops)
-        else:
-            on_mend = partial(say, style="yellow") if mend else None
-            codes = dict(graphcodes.from_folder(source, on_mend=on_mend))
+        codes = dict(graphcodes.from_folder(source)) if source else _neighbourhoods(graph, hops)
         index = _writable(place.folder(graph))
         gone = index.sync(codes)
         seconds = time.perf_counter() - start

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -301,8 +301,6 @@ PUBLIC_RELATIONS: Final[Mapping[str, int]] = {
 _INNER, _LEAF = 1, 2
 _DEEPEST: Final = 32
 
-Mend: TypeAlias = Callable[[str], None]
-
 
 def to_json(code: GraphCode) -> dict[str, Any]:
     """Write a code for exchange, as `json.dumps` takes it; `from_json` gives the same code back.
@@ -337,20 +335,15 @@ def to_json(code: GraphCode) -> dict[str, Any]:
     return written | ({"mrag": beside} if beside else {})
 
 
-def from_json(data: str | bytes | Mapping[str, Any], *, on_mend: Mend | None = None) -> GraphCode:
+def from_json(data: str | bytes | Mapping[str, Any]) -> GraphCode:
     """Read a code. A number without a name, here or in `PUBLIC_RELATIONS`, is the relation `relation N`.
 
-    Public files have defects: the same word twice in a dictionary (whose rows then belong to one node),
-    capital letters, empty words, rows cut short. Each is an error, unless `on_mend` is given.
-
-    Args:
-        data: JSON, or what it parses to.
-        on_mend: Called with a sentence for each defect that is mended: words that are the same are one
-            node, words are written as terms, empty words are left out, missing cells are 0.
+    Public files have defects, which are read as they are meant: words that are the same are one node, words
+    are written as terms, empty words are left out, missing cells are 0.
 
     Raises:
-        ConfigError: If this is not a code, or has a defect; a matrix larger than its dictionary cannot be
-            mended, since no one can tell which rows belong to which word.
+        ConfigError: If this is not a code, or its matrix is larger than its dictionary, since no one can tell
+            which rows belong to which word.
 
     Example:
         >>> from_json('{"dictionary": ["dog", "man"], "matrix": [[1, 14], [0, 2]]}').edges
@@ -368,15 +361,13 @@ def from_json(data: str | bytes | Mapping[str, Any], *, on_mend: Mend | None = N
         raise ConfigError(f"A graph code has half a character (a lone surrogate) in {near!r}.") from error
     except (ValueError, TypeError) as error:
         raise ConfigError(f"A graph code is written in JSON: {error}.") from error
-    return _read(data, on_mend, 0)
+    return _read(data, 0)
 
 
-def from_folder(folder: Path, *, on_mend: Mend | None = None) -> Iterator[tuple[str, GraphCode]]:
+def from_folder(folder: Path) -> Iterator[tuple[str, GraphCode]]:
     """Yield the codes of a folder of `.gc` or `.json` files, by the name of the file without its ending.
 
-    Args:
-        folder: The folder, read with those in it, in order of the names of files.
-        on_mend: As of `from_json`; what it is called with begins with the file.
+    It is read with the folders in it, in order of the names of files.
 
     Raises:
         ConfigError: If there is no such file, two have one name, or one cannot be read; it names the file.
@@ -401,9 +392,8 @@ def from_folder(folder: Path, *, on_mend: Mend | None = None) -> Iterator[tuple[
         if path.stem in names:
             raise ConfigError(f"Another file of the folder is called {path.stem!r} too.", file=str(path))
         names.add(path.stem)
-        mend = None if on_mend is None else lambda text, path=path: on_mend(f"{path}: {text}")
         try:
-            yield path.stem, from_json(path.read_bytes(), on_mend=mend)
+            yield path.stem, from_json(path.read_bytes())
         except (ConfigError, OSError) as error:
             message, hint = getattr(error, "message", str(error)), getattr(error, "hint", None)
             raise ConfigError(_encodable(message), file=str(path), hint=hint) from error
@@ -413,7 +403,7 @@ def _encodable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-def _read(data: Any, on_mend: Mend | None, depth: int) -> GraphCode:
+def _read(data: Any, depth: int) -> GraphCode:
     if depth > _DEEPEST:
         raise ConfigError(f"Codes are parts of codes more than {_DEEPEST} deep.")
     if not isinstance(data, Mapping) or not isinstance(data.get("dictionary"), list):
@@ -422,8 +412,8 @@ def _read(data: Any, on_mend: Mend | None, depth: int) -> GraphCode:
         beside: Mapping[str, Any] = data.get("mrag") or {}
         relations = _read_relations(beside.get("relations") or PUBLIC_RELATIONS)
         about = beside.get("nodes", {})
-        words = _read_words(data["dictionary"], on_mend)
-        matrix = _read_matrix(data.get("matrix") or [], len(words), on_mend)
+        words = _read_words(data["dictionary"])
+        matrix = _read_matrix(data.get("matrix") or [], len(words))
         edges = [Edge(source, relation, target) for source, relation, target, *_ in beside.get("edges", ())]
         for i, row in enumerate(matrix):
             for j, number in enumerate(row):
@@ -432,7 +422,7 @@ def _read(data: Any, on_mend: Mend | None, depth: int) -> GraphCode:
                     cell = relations.get(number, (f"relation {number}",))
                     edges += [Edge(words[i], relation, words[j]) for relation in cell]
         nodes = [_read_node(word, about[word]) if word in about else Node(word) for word in words if word]
-        parts = [_read(part, on_mend, depth + 1) for part in data.get("collectionElements") or ()]
+        parts = [_read(part, depth + 1) for part in data.get("collectionElements") or ()]
         return GraphCode.of(nodes, edges, parts)
     except (TypeError, AttributeError, KeyError, ValueError) as error:
         if isinstance(error, ConfigError):
@@ -457,42 +447,22 @@ def _read_node(word: str, about: Mapping[str, Any]) -> Node:
     return Node(word, label, frozenset(types))
 
 
-def _read_words(dictionary: list[Any], on_mend: Mend | None) -> list[str]:
-    words = []
+def _read_words(dictionary: list[Any]) -> list[str]:
     for word in dictionary:
         if not isinstance(word, str):
             raise ConfigError(f"A dictionary has words, not {word!r}.")
-        try:
-            words.append(Node(word).id)
-        except ConfigError:
-            written = term(word) if word.strip() else ""
-            said = f"The word {word!r} is written {written!r}." if written else "An empty word is left out."
-            _mend(on_mend, f"A dictionary has words in lower case, not {word!r}.", said)
-            words.append(written)
-    for word in sorted({word for word in words if word and words.count(word) > 1}):
-        said = f"{word!r}, {words.count(word)} times in the dictionary, is one node."
-        _mend(on_mend, f"{word!r} is in the dictionary {words.count(word)} times.", said)
-    return words
+    return [word if is_iri(word) else term(word) if word.strip() else "" for word in dictionary]
 
 
-def _read_matrix(matrix: list[list[Any]], size: int, on_mend: Mend | None) -> list[list[int]]:
+def _read_matrix(matrix: list[list[Any]], size: int) -> list[list[int]]:
     if len(matrix) > size or any(len(row) > size for row in matrix):
         raise ConfigError(
             f"The matrix has {max(len(matrix), *map(len, matrix))} rows or columns for {size} words.",
             hint="Which row belongs to which word is lost: write the file anew from its source.",
         )
-    if len(matrix) < size or any(len(row) < size for row in matrix):
-        said = f"The matrix has fewer rows or columns than {size} words."
-        _mend(on_mend, said, "Missing cells are 0.")
     for row in matrix:
         for number in row:
             if not isinstance(number, int) or isinstance(number, bool) or number < 0:
                 raise ConfigError(f"A matrix has whole numbers of at least 0, not {number!r}.")
     whole = [[*row, *[0] * (size - len(row))] for row in matrix]
     return whole + [[0] * size for _ in range(size - len(matrix))]
-
-
-def _mend(on_mend: Mend | None, wrong: str, said: str) -> None:
-    if on_mend is None:
-        raise ConfigError(wrong, hint="Have it mended: on_mend in Python, --mend on the command line.")
-    on_mend(said)

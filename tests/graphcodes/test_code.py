@@ -95,21 +95,16 @@ def test_unknown_numbers_become_relations_of_that_name():
     assert code.edges[0].relation == "relation 99"
 
 
-@pytest.mark.parametrize(("words", "matrix", "message"), cases(__file__, "mended"))
-def test_defects_are_errors_or_mended_knowingly(words, matrix, message):
-    data = {"dictionary": words, "matrix": matrix}
-    with pytest.raises(ConfigError, match=message):
-        from_json(data)
-    told = []
-    code = from_json(data, on_mend=told.append)
+@pytest.mark.parametrize(("words", "matrix"), cases(__file__, "mended"))
+def test_defects_are_read_as_they_are_meant(words, matrix):
+    code = from_json({"dictionary": words, "matrix": matrix})
     assert [edge.key for edge in code.edges] == [("dog", "above", "man")]
-    assert len(told) == 1
 
 
 @pytest.mark.parametrize("data", cases(__file__, "not_mended"))
-def test_what_cannot_be_mended_is_an_error(data):
+def test_what_is_no_code_is_an_error(data):
     with pytest.raises(ConfigError):
-        from_json(data, on_mend=lambda _: None)
+        from_json(data)
 
 
 @given(codes(), codes())
@@ -188,15 +183,7 @@ def test_a_folder_without_codes_and_names_that_are_not_unique(tmp_path):
 def test_a_file_whose_name_is_no_text_is_refused(tmp_path):
     (Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff.gc"))).write_text(json.dumps(DOG))
     with pytest.raises(ConfigError, match="name of this file"):
-        list(from_folder(tmp_path, on_mend=print))
-
-
-def test_defects_are_mended_and_reported(tmp_path):
-    (tmp_path / "a.gc").write_text('{"dictionary": ["Dog", ""], "matrix": [[2]]}')
-    said = []
-    assert [code for _, code in from_folder(tmp_path, on_mend=said.append)] == [GraphCode.of(["dog"])]
-    assert len(said) == 3
-    assert all(text.startswith(f"{tmp_path}") for text in said)
+        list(from_folder(tmp_path))
 
 
 def test_the_command_imports_a_folder(tmp_path):
@@ -204,9 +191,7 @@ def test_the_command_imports_a_folder(tmp_path):
     source.mkdir()
     (source / "one.gc").write_text(json.dumps(DOG))
     (source / "two.gc").write_text('{"dictionary": ["Man"], "matrix": [[2]]}')
-    with pytest.raises(ConfigError, match=r"lower case.*two\.gc"):
-        run("build", "--path", folder, "--from", str(source))
-    built = json.loads(run("build", "--path", folder, "--from", str(source), "--mend", "--json"))
+    built = json.loads(run("build", "--path", folder, "--from", str(source), "--json"))
     assert (built["documents"], built["edges"]) == (2, 1)
     found = json.loads(run("search", "--path", folder, "-e", "dog,above,man", "--json"))
     assert [hit["iri"] for hit in found["hits"]] == ["one", "two"]
