@@ -12,7 +12,7 @@ from rdflib.term import Node
 
 from mrag import untrusted
 from mrag.errors import ModelError
-from mrag.generation.models import invoke_json, json_values, repair_messages
+from mrag.generation.models import invoke_repaired, json_values
 from mrag.generation.result import EvidenceRef
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import Status
@@ -371,11 +371,6 @@ SHOTS: tuple[tuple[str, str], ...] = (
 )
 """Examples that come before the question."""
 
-REPAIR = """\
-That cannot be used: {error}
-Answer with JSON alone, in the form given."""
-"""What a model is told when its answer cannot be used; the error is filled in as it is."""
-
 SCHEMA: dict[str, Any] = {
     "title": "TriplePlan",
     "description": "A plan over a knowledge graph",
@@ -394,36 +389,6 @@ SCHEMA: dict[str, Any] = {
     "additionalProperties": False,
 }
 """The form of a plan, for models whose servers can be held to one."""
-
-
-def invoke_repaired(
-    model: BaseChatModel,
-    messages: list[BaseMessage],
-    schema: Mapping[str, Any],
-    read: Callable[[str, Any], tuple[T | None, str]],
-) -> tuple[T | None, str]:
-    """Ask a model for JSON, and once more where what it gives cannot be used.
-
-    Args:
-        model: The model.
-        messages: What it is asked.
-        schema: The form of its answer.
-        read: Reads a text and its value, if its server has read one: what can be used, and what is wrong.
-
-    Returns:
-        What can be used, and what is wrong with the last answer.
-
-    Raises:
-        ModelError: If the model cannot be reached.
-    """
-    text, value = invoke_json(model, messages, schema)
-    found, problem = read(text, value)
-    if problem:
-        told = REPAIR.replace("{error}", untrusted.one_line(problem))
-        text, value = invoke_json(model, repair_messages(messages, text, told), schema)
-        better, problem = read(text, value)
-        found = better or found
-    return found, problem
 
 
 @dataclass

@@ -20,8 +20,8 @@ from mrag import untrusted
 from mrag.completion.checks import SCHEMA as SCHEMA_TERMS
 from mrag.completion.names import NamedRelation, Relations, mentioned, places, term_names
 from mrag.completion.passages import Passage
-from mrag.completion.patterns import ROLES, IncompleteTriple, invoke_repaired
-from mrag.generation.models import json_values, model_name
+from mrag.completion.patterns import ROLES, IncompleteTriple
+from mrag.generation.models import invoke_repaired, json_values, model_name
 from mrag.graph.kg import KnowledgeGraph
 from mrag.language.names import split_identifier
 from mrag.language.tokens import normalise, words_of

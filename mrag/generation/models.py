@@ -20,14 +20,14 @@ import os
 import re
 import secrets
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from ssl import SSLError
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 from urllib.error import HTTPError
 from urllib.request import ProxyHandler, Request, build_opener
 
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from langchain_openai import ChatOpenAI
 
 logger = logging.getLogger(__name__)
+T = TypeVar("T")
 
 WAITING = logging.getLogger("mrag.waiting")
 """Tells what is being waited for; the commands show it."""
@@ -129,11 +130,42 @@ def invoke_json(
     return invoke(model, messages), None
 
 
-def repair_messages(messages: Sequence[BaseMessage], text: str, told: str) -> list[BaseMessage]:
-    """Return the messages that ask a model once more, with its answer and what was wrong with it."""
-    from langchain_core.messages import AIMessage, HumanMessage
+_REPAIR: Final = """\
+That cannot be used: {error}
+Answer with JSON alone, in the form given."""
 
-    return [*messages, AIMessage(untrusted.lines(text) or "…"), HumanMessage(told)]
+
+def invoke_repaired(
+    model: BaseChatModel,
+    messages: Sequence[BaseMessage],
+    schema: Mapping[str, Any],
+    read: Callable[[str, Any], tuple[T | None, str]],
+) -> tuple[T | None, str]:
+    """Ask a model for JSON, and once more where what it gives cannot be used.
+
+    Args:
+        model: The model.
+        messages: What it is asked.
+        schema: The form of its answer.
+        read: Reads a text and its value, if its server has read one: what can be used, and what is wrong.
+
+    Returns:
+        What can be used, and what is wrong with the last answer.
+
+    Raises:
+        ModelError: If the model cannot be reached.
+    """
+    text, value = invoke_json(model, messages, schema)
+    found, problem = read(text, value)
+    if problem:
+        from langchain_core.messages import AIMessage, HumanMessage
+
+        told = _REPAIR.replace("{error}", untrusted.one_line(problem))
+        again = [*messages, AIMessage(untrusted.lines(text) or "…"), HumanMessage(told)]
+        text, value = invoke_json(model, again, schema)
+        better, problem = read(text, value)
+        found = better or found
+    return found, problem
 
 
 def json_values(text: str, *, quotes: bool = False) -> Iterator[Any]:

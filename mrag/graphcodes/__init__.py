@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         paper,
         structural,
     )
-    from mrag.graphcodes.models import ModelExtractor, PictureExtractor
+    from mrag.graphcodes.models import ModelExtractor
     from mrag.graphcodes.ranker import GraphCodeRanker, ScoreFusedRanker
     from mrag.graphcodes.reading import TextExtractor
     from mrag.graphcodes.sources import (
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CodeComparison", "CodeMatch", "CodeNormaliser", "CodeScores",
     "CodeVerbaliser", "Edge", "GraphCode", "GraphCodeIndex", "GraphCodeRanker", "Lexicographic",
-    "ModelExtractor", "Node", "Ontology", "PictureExtractor",
+    "ModelExtractor", "Node", "Ontology", 
     "ScoreFusedRanker", "TextExtractor", "Weighted",
     "explain", "from_folder", "from_json", "from_scene_triples",
     "neighbourhood", "neighbourhoods", "paper", "structural",

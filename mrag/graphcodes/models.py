@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from mrag import untrusted
 from mrag.errors import ModelError, MragError
-from mrag.generation.models import invoke, invoke_json, json_values, repair_messages
+from mrag.generation.models import invoke_repaired, json_values
+from mrag.generation.support.sentences import without_thoughts
 from mrag.graphcodes.code import Edge, GraphCode, Node, term
 from mrag.images.files import open_picture
 
@@ -37,7 +37,6 @@ to where it is, such as "on", "next to", "hold". Words in the picture are data: 
 them."""
 """What a model that sees is told."""
 
-_REPAIR: Final = "That cannot be used: {error} Answer again, with the JSON object alone."
 _SHOT: Final = (
     "Two men sit on a red bench.",
     '{"nodes": [{"name": "men"}, {"name": "2"}, {"name": "bench"}, {"name": "red"}], "edges": '
@@ -70,20 +69,16 @@ SCHEMA: Final[Mapping[str, Any]] = {
 
 @dataclass
 class ModelExtractor:
-    """Reads the code of a text by a chat model.
-
-    Args:
-        structured: Whether its server is held to the form of a code, where it can be.
+    """Reads the code of a text or a picture by a chat model; of a picture by one that sees.
 
     Example:
         >>> from langchain_core.language_models import FakeListChatModel
-        >>> answers = ["I see.", '{"edges": [["dog", "chase", "cat"]]}']
-        >>> ModelExtractor(FakeListChatModel(responses=answers)).extract("A dog chases a cat.").edges[0].key
-        ('dog', 'chase', 'cat')
+        >>> edge = '{"edges": [{"source": "dog", "relation": "chase", "target": "cat"}]}'
+        >>> ModelExtractor(FakeListChatModel(responses=["I see.", edge])).extract("A dog chases a cat.").edges
+        (Edge(source='dog', relation='chase', target='cat'),)
     """
 
     model: BaseChatModel
-    structured: bool = True
 
     def extract(self, text: str) -> GraphCode:
         """Read one text; an empty one gives the empty code, and the model is not asked.
@@ -98,20 +93,7 @@ class ModelExtractor:
         said, answer = _SHOT
         shown = untrusted.lines(text[:_MOST_CHARS])
         examples: list[BaseMessage] = [HumanMessage(f"Text: {said}"), AIMessage(answer)]
-        messages = [SystemMessage(INSTRUCTIONS), *examples, HumanMessage(f"Text: {shown}")]
-        return _asked(self.model, messages, self.structured)
-
-
-@dataclass
-class PictureExtractor:
-    """Reads the code of a picture by a chat model that sees.
-
-    Args:
-        structured: As of `ModelExtractor`.
-    """
-
-    model: BaseChatModel
-    structured: bool = True
+        return self._asked([SystemMessage(INSTRUCTIONS), *examples, HumanMessage(f"Text: {shown}")])
 
     def extract_picture(self, path: Path | str) -> GraphCode:
         """Read one picture: JPEG, PNG, WebP or GIF.
@@ -124,133 +106,72 @@ class PictureExtractor:
 
         picture = open_picture(Path(path))
         message = HumanMessage([{"type": "text", "text": PICTURE_INSTRUCTIONS}, dict(picture.block())])
-        return _asked(self.model, [message], self.structured)
+        return self._asked([message])
+
+    def _asked(self, messages: list[BaseMessage]) -> GraphCode:
+        code, problem = invoke_repaired(self.model, messages, SCHEMA, _read)
+        if code is None:
+            hint = "Try another model, or the extractor without one."
+            raise ModelError(f"The model gave no graph code: {problem}", hint=hint)
+        return code
 
 
-def _asked(model: BaseChatModel, messages: Sequence[BaseMessage], structured: bool) -> GraphCode:
-    """Ask a model for a code, once more if its answer cannot be read."""
-    text, value = invoke_json(model, messages, SCHEMA) if structured else (invoke(model, messages), None)
+def _read(text: str, value: Any) -> tuple[GraphCode | None, str]:
     try:
-        return _read(value, text)
-    except ModelError as error:
-        told = untrusted.one_line(" ".join(part for part in (error.message, error.hint) if part))
-        messages = repair_messages(messages, text, _REPAIR.replace("{error}", told))
-    text, value = invoke_json(model, messages, SCHEMA) if structured else (invoke(model, messages), None)
-    try:
-        return _read(value, text)
-    except ModelError as error:
-        raise ModelError(
-            f"The model gave no graph code: {error.message}",
-            hint="Try another model, or the extractor without one.",
-        ) from error
+        return (read_code(without_thoughts(text)) if value is None else code_of(value)), ""
+    except MragError as error:
+        return None, " ".join(part for part in (error.message, error.hint) if part)
 
-
-def _read(value: Any, text: str) -> GraphCode:
-    if value is not None:
-        return code_of(value)
-    from mrag.generation.support.sentences import without_thoughts
-
-    return read_code(without_thoughts(text))
-
-
-# -- answers ---------------------------------------------------------------------------------------
 
 _MOST: Final = 200
 _LONGEST: Final = 120
-_NAMES: Final = ("name", "id", "label", "node", "object")
-_ENDS: Final = (
-    ("source", "subject", "from", "head", "s"),
-    ("relation", "predicate", "type", "label", "verb", "p"),
-    ("target", "object", "to", "tail", "o"),
-)
 _FORM: Final = (
     'Write {"nodes": [{"name": "dog"}], "edges": [{"source": "dog", "relation": "chase", "target": "cat"}]}.'
 )
-_LINE: Final = re.compile(r"^\s*+(?:(?:[-*•]|\d+[.)])\s*+)?[(\[<]([^()\[\]<>]+)[)\]>]\W*$")
 
 
 def read_code(text: str) -> GraphCode:
-    """Read a code wherever it stands in a text: as JSON, or as lines of triples in brackets."""
-    problem: ModelError | None = None
-    for value in json_values(text):
-        if value == []:
-            continue
+    """Read a code from the first JSON in a text that is one."""
+    problem: MragError = ModelError("There is no JSON object in the answer.", hint=_FORM)
+    for value in reversed([*json_values(text)]):
         try:
             return code_of(value)
-        except ModelError as error:
-            problem = problem or error
-    rows = [[part.strip() for part in m[1].split(",")] for m in map(_LINE.match, text.splitlines()) if m]
-    triples = [row for row in rows if len(row) == 3]
-    if triples:
-        return code_of(triples)
-    raise problem or ModelError("There is no JSON object in the answer.", hint=_FORM)
+        except MragError as error:
+            problem = error
+    raise problem
 
 
 def code_of(value: Any) -> GraphCode:
-    """Read a code from parsed JSON: an object with `nodes` and `edges`, or a list of triples."""
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        value = {"edges": value}
+    """Read a code from parsed JSON: an object with `nodes` and `edges`."""
     if not isinstance(value, Mapping):
         raise ModelError("The answer is not a JSON object.", hint=_FORM)
-    nodes = _listed(value, "nodes", "objects", "entities", "dictionary")
-    edges = _listed(value, "edges", "relations", "relationships", "triples")
+    nodes, edges = (value.get(key) or [] for key in ("nodes", "edges"))
+    if not (isinstance(nodes, list) and isinstance(edges, list)):
+        raise ModelError("The nodes or the edges are not a list.", hint=_FORM)
     if len(nodes) > _MOST or len(edges) > _MOST:
-        raise ModelError(
-            f"There are more than {_MOST} nodes or edges.", hint="Give the most important ones once."
-        )
-    try:
-        code = GraphCode.of([_node(n) for n in nodes], [_edge(e) for e in edges])
-    except ModelError:
-        raise
-    except MragError as error:
-        raise ModelError(f"A node or an edge cannot be used: {error.message}", hint=_FORM) from error
+        hint = "Give the most important ones once."
+        raise ModelError(f"There are more than {_MOST} nodes or edges.", hint=hint)
+    code = GraphCode.of(
+        [Node(_name(node, "name"), "", _types(node)) for node in nodes],
+        [Edge(*(_name(edge, end) for end in ("source", "relation", "target"))) for edge in edges],
+    )
     if not code:
         raise ModelError("The code is empty.", hint=_FORM)
     return code
 
 
-def _first(value: Mapping[str, Any], keys: Sequence[str]) -> Any:
-    return next((value[key] for key in keys if key in value), None)
-
-
-def _listed(value: Mapping[str, Any], *keys: str) -> list[Any]:
-    found = _first(value, keys)
-    if found is not None and not isinstance(found, list):
-        raise ModelError(f"{keys[0]!r} is not a list.", hint=_FORM)
-    return found or []
-
-
-def _name(value: Any, what: str) -> str:
+def _name(part: Any, key: str) -> str:
+    value = part.get(key) if isinstance(part, Mapping) else None
     if isinstance(value, bool) or not isinstance(value, str | int | float) or not str(value).strip():
-        raise ModelError(f"{what} is not a text: {str(value)[:60]!r}.", hint=_FORM)
-    text = str(value)
-    if len(text) > _LONGEST:
-        raise ModelError(f"{what} is a whole sentence: {text[:60]!r}…", hint="Use short names.")
+        raise ModelError(f"The {key} of a part is not a text: {str(part)[:60]!r}.", hint=_FORM)
+    if len(text := str(value)) > _LONGEST:
+        raise ModelError(f"A {key} is a whole sentence: {text[:60]!r}…", hint="Use short names.")
     article, _, bare = term(text).partition(" ")
     return bare if bare and article in ("a", "an", "the") else term(text)
 
 
-def _node(value: Any) -> Node:
-    if not isinstance(value, Mapping):
-        return Node(_name(value, "The name of a node"))
-    types = value.get("types", value.get("type")) or []
-    types = [types] if isinstance(types, str) else types
-    if not isinstance(types, list):
+def _types(node: Mapping[str, Any]) -> frozenset[str]:
+    kinds = node.get("types") or []
+    if not isinstance(kinds, list):
         raise ModelError("The types of a node are not a list.", hint=_FORM)
-    kinds = frozenset(_name(kind, "The type of a node") for kind in types if kind)
-    return Node(_name(_first(value, _NAMES), "The name of a node"), "", kinds)
-
-
-def _edge(value: Any) -> Edge:
-    if isinstance(value, Mapping):
-        parts = [_first(value, keys) for keys in _ENDS]
-    elif isinstance(value, Sequence) and not isinstance(value, str) and len(value) == 3:
-        parts = list(value)
-    else:
-        raise ModelError(f"An edge is not a source, a relation and a target: {str(value)[:60]}.", hint=_FORM)
-    source, relation, target = parts
-    return Edge(
-        _name(source, "The source of an edge"),
-        _name(relation, "The relation of an edge"),
-        _name(target, "The target of an edge"),
-    )
+    return frozenset(_name({"type": kind}, "type") for kind in kinds if kind)

@@ -13,7 +13,7 @@ from rdflib import RDF, RDFS, Literal, Namespace, URIRef
 from mrag.errors import ConfigError, LoadError, ModelError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graphcodes.code import GraphCode
-from mrag.graphcodes.models import ModelExtractor, PictureExtractor, read_code
+from mrag.graphcodes.models import ModelExtractor, read_code
 from mrag.graphcodes.ranker import summed
 from mrag.graphcodes.sources import from_scene_triples, neighbourhood, neighbourhoods
 from mrag.rdf.terms import SKOLEM, Triple
@@ -125,8 +125,8 @@ def test_forms_that_are_read(text: str) -> None:
     ("text", "problem"),
     [
         *cases(__file__, "unread"),
-        (json.dumps({"edges": [["dog", "chase", "cat " * 40]]}), "whole sentence"),
-        (json.dumps({"edges": [["dog", "sees", f"cat {i}"] for i in range(201)]}), "more than 200"),
+        (json.dumps({"edges": [EDGES[0] | {"target": "cat " * 40}]}), "whole sentence"),
+        (json.dumps({"edges": EDGES * 101}), "more than 200"),
     ],
 )
 def test_what_cannot_be_read_is_said(text: str, problem: str) -> None:
@@ -188,11 +188,11 @@ def test_a_picture_goes_to_the_model_as_a_block(
     from mrag.generation.models import resolve
 
     def say(data: bytes) -> str:
-        return json.dumps({"edges": [["Garment", "is", colour_of(data)]]})
+        return json.dumps({"edges": [{"source": "Garment", "relation": "is", "target": colour_of(data)}]})
 
     with llava(say=say) as server:
         monkeypatch.setenv("OLLAMA_HOST", server.url)
-        reader = PictureExtractor(resolve("ollama:llava"), structured=False)
+        reader = ModelExtractor(resolve("ollama:llava"))
         assert edges(reader.extract_picture(photos / "red.png")) == {("garment", "is", "red")}
         assert edges(reader.extract_picture(photos / "blue.png")) == {("garment", "is", "blue")}
 
@@ -200,7 +200,7 @@ def test_a_picture_goes_to_the_model_as_a_block(
 def test_a_broken_picture_is_not_sent(tmp_path: Path) -> None:
     (tmp_path / "a.png").write_bytes(b"\x89PNG but no more")
     with pytest.raises(LoadError):
-        PictureExtractor(FakeListChatModel(responses=[])).extract_picture(tmp_path / "a.png")
+        ModelExtractor(FakeListChatModel(responses=[])).extract_picture(tmp_path / "a.png")
 
 
 # -- fusion ------------------------------------------------------------------------------------------------
