@@ -88,7 +88,6 @@ if TYPE_CHECKING:
     )
     from mrag.cel.sentences import sentence, verbalise
     from mrag.cel.sparql import individuals_among, instances_query
-    from mrag.cel.summary import order_by_summary, summarise
 
 __all__ = [
     "LEARNERS", "And", "AtLeast", "AtMost", "BeamSearch", "Bottom", "Celoe", "CeloeSettings",
@@ -100,8 +99,8 @@ __all__ = [
     "Stopped", "Top", "Value", "class_problem", "confusion",
     "find_concept", "from_dl", "from_manchester", "individuals_among", "instances",
     "instances_among", "instances_query", "keep_concept", "learn_from_marks", "learner", "length",
-    "list_concepts", "member_differences", "normal", "order_by_summary", "quality", "read_problems",
-    "remove_concept", "rerank_by_concept", "sampled_negatives", "sentence", "summarise", "to_dl",
+    "list_concepts", "member_differences", "normal", "quality", "read_problems",
+    "remove_concept", "rerank_by_concept", "sampled_negatives", "sentence", "to_dl",
     "to_manchester", "to_ontology", "to_turtle", "verbalise", "why_satisfied",
 ]  # fmt: skip
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Literal
 
 import numpy as np
 
@@ -34,9 +34,6 @@ from mrag.cel.sparql import individuals_among
 from mrag.errors import ConfigError, LearningProblemError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.retrieval.rankers import Hit, Question, Ranker
-
-Order: TypeAlias = Callable[[Sequence[str], Sequence[str]], Mapping[str, float]]
-"""Scores the covered hits, given the positive examples and the covered hits; higher is better."""
 
 
 @dataclass(frozen=True)
@@ -87,8 +84,6 @@ class ClassExpressionReranker:
         kg: The knowledge graph.
         learner: Learns the concept.
         settings: See `RerankSettings`.
-        order: Orders the covered hits otherwise than by their score, such as by the similarity to a
-            summary of the positive examples.
     """
 
     def __init__(
@@ -97,12 +92,9 @@ class ClassExpressionReranker:
         kg: KnowledgeGraph,
         learner: Learner,
         settings: RerankSettings | None = None,
-        *,
-        order: Order | None = None,
     ) -> None:
         self.ranker, self.kg, self.learner = ranker, kg, learner
         self.settings = settings or RerankSettings()
-        self.order = order
 
     def rank(self, question: Question, k: int) -> list[Hit]:
         """Return at most `k` hits, best first, each with the concept among its reasons."""
@@ -165,9 +157,7 @@ class ClassExpressionReranker:
         if not learnt:
             note = "No concept was learnt: nothing tells the positive from the negative examples."
             return self._unchanged(hits, problem, note)
-        found = rerank_by_concept(
-            self.kg, hits, learnt[0], self.settings, order=self.order, positives=problem.positives
-        )
+        found = rerank_by_concept(self.kg, hits, learnt[0], self.settings)
         return replace(found, problem=problem)
 
     def _unchanged(self, hits: Sequence[Hit], problem: LearningProblem | None, note: str) -> Reranking:
@@ -180,14 +170,10 @@ def rerank_by_concept(
     hits: Sequence[Hit],
     concept: Hypothesis | Expression,
     settings: RerankSettings | None = None,
-    *,
-    order: Order | None = None,
-    positives: Sequence[str] = (),
 ) -> Reranking:
     """Re-rank a list of hits by a concept that is known, such as a kept one.
 
-    Of the settings the noun is used. `order` orders the covered hits by the positive
-    examples; without any, they keep theirs.
+    Of the settings the noun is used.
     """
     knobs = settings or RerankSettings()
     known = concept if isinstance(concept, Hypothesis) else None
@@ -195,11 +181,6 @@ def rerank_by_concept(
     reason = sentence(kg, concept, noun=knobs.noun)
     covered = instances_among(kg, expression, [h.iri for h in hits])
     front = [h for h in hits if h.iri in covered]
-    if order is not None and positives:
-        scores = order(positives, [h.iri for h in front])
-        front = sorted(
-            (replace(h, score=float(scores.get(h.iri, float("-inf")))) for h in front), key=lambda h: -h.score
-        )
     back = [h for h in hits if h.iri not in covered]
     ranked = [replace(h, reasons=(*h.reasons, f"Concept: {reason}")) for h in front]
     ranked += [replace(h, reasons=(*h.reasons, f"Not in the concept: {reason}")) for h in back]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -11,19 +10,17 @@ import typer
 from typer import Argument, Option
 
 import mrag
-from mrag import cel, context, generation, generative, rdf
-from mrag import index as indexes
+from mrag import cel, context, generative, rdf
 from mrag.cli import commands, options
 from mrag.cli.commands import Commands
 from mrag.cli.output import progress, say, show, show_data, show_json, show_lines, status
-from mrag.errors import ConfigError, LearningProblemError, ModelError
+from mrag.errors import ConfigError, LearningProblemError
 from mrag.language.grammar import count_words
 from mrag.storage.files import save_text
 
 if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
+    pass
 
-    from mrag.cel.rerank import Order
 
 FORMATS = ("dl", "manchester", "turtle")
 LIST_FORMATS = (*FORMATS, "rdfxml", "functional")
@@ -223,7 +220,6 @@ def rerank(
     learning: Learning,
     hits: Annotated[int, Option("-k", min=1)] = 10,
     concept: Annotated[str | None, Option(metavar="TEXT")] = None,
-    model: Annotated[str | None, Option("--model", "-m", metavar="NAME")] = None,
     format: FormatOption = "dl",
     as_json: options.JsonOption = False,
 ) -> None:
@@ -233,15 +229,13 @@ def rerank(
     """
     options.check_choice("format", format, FORMATS)
     with place.opened() as graph:
-        chat = chat_model(model)
         if concept is not None:
             learnt = Learnt(concept_of(graph, concept))
-            ranked = reranked(graph, learnt.expression, (), question, examples.index, hits, chat)
+            ranked = reranked(graph, learnt.expression, question, examples.index, hits)
         else:
             problem = problem_of(graph, examples, question, None, 0)
             learnt = fitted(graph, problem, learning, 3)
-            best = learnt.hypotheses[0]
-            ranked = reranked(graph, best, problem.positives, question, examples.index, hits, chat)
+            ranked = reranked(graph, learnt.hypotheses[0], question, examples.index, hits)
         if as_json:
             show_json({**learnt.to_json(graph, format), "hits": ranked})
             return
@@ -430,34 +424,17 @@ def _write(graph: mrag.KnowledgeGraph, expression: cel.Expression, format: str) 
     return (cel.to_dl if format == "dl" else cel.to_manchester)(expression, graph.prefixes)
 
 
-def chat_model(name: str | None) -> BaseChatModel | None:
-    """Return the chat model of a name; None for no name or "none"."""
-    chat = generation.resolve(name or "none")
-    if chat is None and name not in (None, "none"):
-        raise ModelError("There is no such model.", hint="Run `mrag doctor` to see which there are.")
-    return chat
-
-
 def reranked(
     graph: mrag.KnowledgeGraph,
     concept: cel.Hypothesis | cel.Expression,
-    positives: Sequence[str],
     question: str,
     index: str,
     k: int,
-    chat: BaseChatModel | None,
 ) -> list[dict[str, Any]]:
     """Re-rank the hits of a question by a concept, and return the first as values of JSON."""
     found = mrag.SimilarityRanker(graph, index).rank(mrag.Question(question), max(100, k))
     display = context.Display(graph)
-    order: Order | None = None
-    if chat is not None:
-        known = mrag.SimilarityIndexes.of(graph).get(index)
-        # A server keeps its documents to itself.
-        texts = known.files if isinstance(known, indexes.SimilarityIndex) else display.entity
-        order = cel.order_by_summary(chat, texts)
-    examples = positives or [h.iri for h in found[:10]]
-    result = cel.rerank_by_concept(graph, found, concept, order=order, positives=examples)
+    result = cel.rerank_by_concept(graph, found, concept)
     return [
         {"rank": h.rank, "iri": h.iri, "label": display.entity(h.iri), "score": h.score}
         | {"in_concept": h.iri in result.covered}

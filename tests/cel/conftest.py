@@ -1,4 +1,4 @@
-"""The knowledge base of the published problems of Family, and a chat model that says what it is told to."""
+"""The knowledge base of the published problems of Family."""
 
 from collections.abc import Iterator
 
@@ -10,9 +10,6 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.reasoning.run import reason
 from mrag.stores.oxigraph import OxigraphStore
 from tests.conftest import shared_data
-from tests.evaluation.conftest import ollama
-
-__all__ = ["ollama"]
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,6 @@ from rdflib import Graph
 
 from tests.cases import cases
 from tests.commands import run
-from tests.evaluation.conftest import Start
 
 E = "http://example.org/photos/"
 PHOTOS = Path(__file__).with_name("garments.ttl").read_text(encoding="utf-8")
@@ -144,14 +143,6 @@ def test_the_hits_of_a_question_are_reranked_by_the_concept(home: Path) -> None:
     found = json.loads(learn(home, "rerank", *COATS, "-k", "8", "--json").stdout)
     assert [h["in_concept"] for h in found["hits"]] == [True] * 4 + [False] * 4
     assert "QUESTION" in learn(home, "rerank", *LIKES, "-k", "3", code=2).stderr
-
-
-def test_a_summary_by_a_model_orders_the_hits(home: Path, ollama: Start) -> None:
-    server = ollama(lambda messages: "A summary.")
-    asked = ("rerank", *COATS, "-k", "8", "--model", "ollama:asker", "--json")
-    found = json.loads(learn(home, *asked, OLLAMA_HOST=server.url).stdout)
-    assert [path for path, _ in server.requests].count("/api/chat") == 1
-    assert [h["in_concept"] for h in found["hits"]] == [True] * 4 + [False] * 4
 
 
 def test_what_is_expected_of_other_examples_is_said(tmp_path: Path) -> None:

@@ -266,8 +266,7 @@ def test_documents_of_the_retriever() -> None:
 
 
 def of_other_prompts(rng: random.Random) -> str | None:
-    """The extractor, the planner, the summary and the questions of a benchmark."""
-    from mrag.cel.summary import summarise
+    """The extractor, the planner and the questions of a benchmark."""
     from mrag.completion.patterns import ModelPlanner
     from mrag.errors import ModelError
     from mrag.evaluation.benchmark import _ask
@@ -276,9 +275,8 @@ def of_other_prompts(rng: random.Random) -> str | None:
     model = Recording(responses=[text(rng)])
     given = [text(rng) for _ in range(3)]
     for call in (
-        lambda: ModelExtractor(model, structured=False).extract(given[0]),
+        lambda: ModelExtractor(model).extract(given[0]),
         lambda: ModelPlanner(model).plan(given[0]),
-        lambda: summarise(model, given),
         lambda: _ask(given[0], model),
     ):
         with suppress(ModelError):
