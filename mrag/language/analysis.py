@@ -13,9 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.metadata import version
-from importlib.util import find_spec
-from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
 from mrag.errors import ConfigError
 from mrag.language.possessive import compile_late
@@ -70,13 +68,9 @@ def resolve_name(name: str) -> str:
     """
     if name in ("none", "plural"):
         return name
-    if name == "icu":
-        if find_spec("icu") is None:
-            raise ConfigError("PyICU is not installed.", hint="pip install 'mrag[icu]'")
-        return name
     language = name.removesuffix(WORDS).removeprefix(_PREFIX)
     if not name.startswith(_PREFIX):
-        hint = "Known: auto, none, plural, snowball:LANG, snowball:LANG+words, icu."
+        hint = "Known: auto, none, plural, snowball:LANG, snowball:LANG+words."
         raise ConfigError(f"There is no analyser {name!r}.", hint=hint)
     import snowballstemmer
 
@@ -97,10 +91,6 @@ def release_of(name: str) -> str:
     """
     if name in ("none", "plural"):
         return ""
-    if name == "icu":
-        import icu
-
-        return f"ICU {icu.ICU_VERSION}"
     return "snowballstemmer " + ".".join(version("snowballstemmer").split(".")[:2])
 
 
@@ -130,25 +120,6 @@ def stemmer(name: str) -> Callable[[str], str]:
             return str(made.stemWord(word))
 
     return stem
-
-
-@cache
-def segmenter(name: str) -> Callable[[str], list[str]] | None:
-    """Return what cuts a run of letters of a script without spaces into words; None for bigrams."""
-    if resolve_name(name) != "icu":
-        return None
-    import icu
-
-    breaks, lock = icu.BreakIterator.createWordInstance(icu.Locale.getRoot()), threading.Lock()
-
-    def cut(run: str) -> list[str]:
-        with lock:  # an iterator holds its text
-            text: Any = icu.UnicodeString(run)
-            breaks.setText(text)
-            ends = [0, *breaks]
-        return [str(text[a:b]) for a, b in pairwise(ends)]
-
-    return cut
 
 
 ANALYSIS_VERSION: Final = 2
@@ -189,15 +160,14 @@ class Analyser:
     letters, digits and marks (underscores cut, one-character tokens stay), and each token becomes:
 
     - a run of an unspaced script (Han, kana, Hangul, Thai, Lao, Khmer, Burmese): its character
-      bigrams, and for Han each character too, so that a query of one character finds something; or the
-      words that ICU cuts it into;
+      bigrams, and for Han each character too, so that a query of one character finds something;
     - any other token: itself, stemmed.
 
     Stemming needs no look at the stream: `terms` is asked once per distinct token.
 
     Args:
         fold_accents: Take `é` for `e` and `ø` for `o`.
-        name: The stemmer or segmenter, see `mrag.language.analysis`. `plural` strips English plural
+        name: The stemmer, see `mrag.language.analysis`. `plural` strips English plural
             endings, of ASCII words only: the S-stemmer (Harman, 1991, How effective is suffixing?,
             JASIS 42(1)), with the `e` of `boxes`, `potatoes` and `viruses` and the `ie` of `hoodies`
             brought to one form in singular and plural.
@@ -268,14 +238,11 @@ class Analyser:
         if token.isascii() or not _HAS_UNSPACED.search(token):
             return self._word(token)
         found: list[str] = []
-        cut = segmenter(self.name)
         for run in _RUN.findall(token):
             if not _HAS_UNSPACED.match(run):
                 found.extend(self._word(run))
             elif len(run) == 1:
                 found.append(run)
-            elif cut is not None:
-                found.extend(cut(run))
             else:
                 found.extend(c for c in run if _IS_HAN.match(c))
                 found.extend(run[i : i + 2] for i in range(len(run) - 1))

@@ -259,12 +259,6 @@ def test_plural_meets_singular(pair: str) -> None:
     assert terms(one) == terms(many)
 
 
-def test_words_of_scripts_without_spaces_by_icu() -> None:
-    pytest.importorskip("icu", reason="PyICU is not installed")
-    assert terms("我喜欢猫 shoes", Analyser(name="icu")) == ["我", "喜欢", "猫", "shoe"]
-    assert "データベース" in terms("東京のデータベースを買う", Analyser(name="icu"))
-
-
 @pytest.mark.parametrize(
     ("languages", "name"),
     [
