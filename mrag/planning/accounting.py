@@ -1024,8 +1024,12 @@ def _superlatives(sides: _Sides) -> Iterator[Gap]:
 
 def _is_measured(sides: _Sides, at: int) -> bool:
     """Return whether a plan has what an adjective is a measure of, where not any number will do."""
+    if sides.low[at] in ("most", "least") and positive(next(iter(sides.low[at + 1 :]), "")) is not None:
+        at += 1
     use, plain = sides.use, positive(sides.low[at])
-    if plain is None or plain in _TABLE["any measure"] or {"count", "days", "/"} & use.done:
+    if plain is None or plain in _TABLE["any measure"] or {"days", "/"} & use.done:
+        return True
+    if "count" in use.done and plain in _TABLE["measure of numbers"]:
         return True
     if (
         sides.covers(at)

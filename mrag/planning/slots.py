@@ -26,6 +26,7 @@ from mrag.planning.plan import (
 from mrag.planning.profiling import classes_of
 from mrag.planning.reader.frames import Unreadable, bounded, bounds_of, decimal, fitness
 from mrag.planning.reader.units import Unit
+from mrag.planning.reader.world import SchemaWays
 from mrag.planning.schema import PropertyInfo, Schema
 from mrag.planning.scopes import plain, rewritten, walk
 from mrag.rdf.terms import Term
@@ -231,7 +232,7 @@ class SlotFitter:
         try:
             if info is not None and isinstance(value, Unknown):
                 # "In 2023" is no number that is far from all others.
-                like = 0.0 if info.kind == "text" else fitness(info, unit)
+                like = 0.0 if info.kind == "text" else fitness(SchemaWays(self._schema), info, unit)
                 yearly = unit.kind == "quantity" and is_year(unit.values[0]) and not unit.unit
                 fits = like is not None and (like >= 0 or not yearly)
                 return tuple(bounds_of(value, info, unit)) if fits else ()

@@ -47,8 +47,10 @@ def computed_units(world: SchemaWays, found: Sequence[Unit], low: Sequence[str])
             young = u.word == "young"
             yield from _measuring(replace(u, op="<" if young else ">"), ages, 0.75, least=young)
 
+    sorts = date_sorts(world)
+
     def called(sort: str) -> set[str]:
-        return {p.iri for p in dates if any(sort in table.get((w,), ()) for w in _called(p))}
+        return {iri for iri, some in sorts.items() if sort in some}
 
     yield from _between(spans, named, low, called)
 
@@ -147,7 +149,7 @@ def _parts(
     """Yield a part of dates: of any, or of that which is named beside it."""
     fit = [p for p in dates if len(p.maximum) >= (13 if part == "hour" else _FINE.get(part, 10))]
     said = {c.term: c.score for u in named for c in sorted(u.options, key=lambda c: c.score)}
-    fit.sort(key=lambda p: (-said.get(p.iri, 0.0), -mainly(p), p.iri))
+    fit.sort(key=lambda p: (-said.get(p.iri, 0.0), -mainly(world, p), p.iri))
     yield from _unit_of("property", start, end, [_of_date(world, part, p) for p in fit], 0.8)
     for u in named:
         behind = u.start >= end and u.start - end <= 5 and _BETWEEN.issuperset(low[end : u.start])
@@ -185,9 +187,27 @@ def _dates_at(
     return found.union(*(called(sort) for sort in sorts if sort in ("begin", "end")))
 
 
-def mainly(info: PropertyInfo) -> float:
+def date_sorts(world: SchemaWays) -> dict[str, set[str]]:
+    """Return which dates begin something and which end it, by their names and by which are the earlier ones.
+
+    A journey begins with its departure and ends with its arrival, a visit the other way round.
+    """
+    table = meanings("spans.tsv")
+    dates = {p.iri: p for p in world.schema.properties.values() if p.kind == "date" and p.maximum}
+    found = {iri: {s for w in _called(p) for s in table.get((w,), ())} for iri, p in dates.items()}
+    begins = [p for iri, p in dates.items() if "begin" in found[iri]]
+    ends = [p for iri, p in dates.items() if "end" in found[iri]]
+    for one in begins:
+        for other in ends:
+            earlier = other.minimum < one.minimum and other.maximum <= one.maximum
+            if earlier and one is not other and not one.domains.keys().isdisjoint(other.domains):
+                found[one.iri], found[other.iri] = {"end"}, {"begin"}
+    return found
+
+
+def mainly(world: SchemaWays, info: PropertyInfo) -> float:
     """Return how likely a date is the one that is meant where none is named."""
-    sorts = {sort for w in _called(info) for sort in meanings("spans.tsv").get((w,), ())}
+    sorts = date_sorts(world).get(info.iri, set())
     shared = info.subjects / max([1, *info.domains.values()])
     plain = bool({"date", "year"} & _called(info))
     return shared + 0.3 * ("begin" in sorts) - 0.3 * ("end" in sorts) + 0.3 * plain
@@ -208,7 +228,7 @@ def _of_date(world: SchemaWays, sort: str, base: PropertyInfo) -> ComputedProper
 
 def _spans(world: SchemaWays, unit: str) -> list[ComputedProperty]:
     """Return the times from one date of a thing to another one, those that begin and end like that first."""
-    table = meanings("spans.tsv")
+    sorts = date_sorts(world)
     dates = [p for p in world.schema.properties.values() if p.kind == "date" and p.maximum]
     found = []
     for one in dates:
@@ -218,8 +238,7 @@ def _spans(world: SchemaWays, unit: str) -> list[ComputedProperty]:
             later = one.minimum <= other.minimum and (one.maximum <= other.maximum or open_)
             if one is other or not domains or not later:
                 continue
-            begins = any("begin" in table.get((w,), ()) for w in _called(one))
-            ends = any("end" in table.get((w,), ()) for w in _called(other))
+            begins, ends = "begin" in sorts[one.iri], "end" in sorts[other.iri]
             info = PropertyInfo(
                 f"{unit}:{one.iri} {other.iri}",
                 ("duration",),

@@ -1042,7 +1042,7 @@ def _state(frame: RoleFrame, n: int, item: RoleItem) -> None:
         node, iri, _ = frame.last
 
         def like(one: str) -> float:
-            return fitness(frame.world.info(one), item.unit) or 0.0
+            return fitness(frame.world, frame.world.info(one), item.unit) or 0.0
 
         better = (p for _, _, p in _guesses(frame, item, [node]) if like(p) > like(iri) + 1.0)
         _alternative(frame, node, next(better, iri), item)
@@ -1110,7 +1110,7 @@ def _guesses(
         (like - _far(frame, item, x) + 0.6 * ((id(x), p.iri) in frame.values) - 0.15 * rank, x, p.iri)
         for x in nodes
         for rank, p in (*((0, p) for p in _own(frame, x)), *enumerate(_lasting(frame, x, item.unit)))
-        if (like := fitness(p, item.unit)) is not None
+        if (like := fitness(frame.world, p, item.unit)) is not None
     ]
     return sorted(fits, key=lambda f: (-f[0], f[1].at, f[2]))
 
@@ -1129,7 +1129,7 @@ def _lasting(frame: RoleFrame, x: FrameNode, unit: Unit) -> list[PropertyInfo]:
     return [*spans, *(c.info for c in frame.world.sums if x.cls in c.info.domains)]
 
 
-def fitness(info: PropertyInfo, unit: Unit) -> float | None:
+def fitness(world: SchemaWays, info: PropertyInfo, unit: Unit) -> float | None:
     """Return how likely a property has a value that is given without its name; None if it cannot have it."""
     shared = 0.5 * info.subjects / max([1, *info.domains.values()])
     if unit.kind == "quantity":
@@ -1147,7 +1147,7 @@ def fitness(info: PropertyInfo, unit: Unit) -> float | None:
     year = unit.values[0][:4]
     known = unit.part in ("month", "month-day", "weekday", "clock", "day")
     inside = known or info.minimum[:4] <= year <= info.maximum[:4]
-    return 0.5 * mainly(info) + 0.5 * inside
+    return 0.5 * mainly(world, info) + 0.5 * inside
 
 
 _FINENESS: Final[Mapping[str, int]] = {"year": 1, "year-month": 2, "month": 2, "clock": 4, "moment": 4}

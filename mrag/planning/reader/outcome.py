@@ -683,6 +683,8 @@ def _extreme(out: _Outcome, node: FrameNode) -> None:
             out.shown.append("c0")
         frame.count("group extreme")
     elif node is frame.root and not (frame.asked.truth or out.folds or out.groups or _repeated(out, node)):
+        if not node.explicit:
+            frame.count("extreme of implied")  # "the highest height" is a height
         out.rank(value, down=down, most=most if most > 1 else 0)
     else:
         node.blocks.append(Block(plans=(_inner(frame, node, order=[(value, down)], most=most),)))

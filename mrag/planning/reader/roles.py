@@ -386,8 +386,13 @@ def _finished(path: _Path, state: _State, left: Sequence[int], weights: Mapping[
     # "The highest and lowest rate" has no height: the adjectives are for what stands behind them.
     spans = {(c.start, c.end) for c in used}
     meant = sum(i.role == "hint" and (i.unit.start, i.unit.end) in spans for i in state.passed)
-    features["hint meant"] = float(meant)
-    score += weights.get("hint meant", 0.0) * meant
+    idle = sum(
+        i.role == "hint" and i.unit.cue == "superlative" and (i.unit.start, i.unit.end) not in spans
+        for i in state.passed
+    )
+    for name, count in (("hint meant", meant), ("hint idle", idle)):
+        features[name] = float(count)
+        score += weights.get(name, 0.0) * count
     features["left words"] = float(len(left))
     score += weights.get("left words", 0.0) * len(left)
     return Labelled(state.items, unused, tuple(left), features, score, state.passed, tuple(path.cues))
