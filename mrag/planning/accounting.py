@@ -981,6 +981,16 @@ def _quantifies(sides: _Sides, cue: Unit) -> bool:
     return not use.plan.yes_or_no or superlative or len(use.plans) > 1 or "without" in use.done
 
 
+def _joins(sides: _Sides, cue: Unit) -> bool:
+    """Return whether a plan relates two things or values by what both have: "in the same town"."""
+    use = sides.use
+    ends = [(p.predicate, p.object) for p in use.patterns if isinstance(p.object, Unknown)]
+    forks = [(p.predicate, p.subject) for p in use.patterns if isinstance(p.object, Unknown)]
+    shared = len({o for _, o in ends}) < len(ends) or len({*forks}) < len(forks)
+    compares = any(not {type(c.left), type(c.right)} & {Literal} for c in use.comparisons)
+    return cue.word not in ("same", "the same", "identical") or shared or compares or len(use.plans) > 1
+
+
 _CHECKS: Final[Mapping[str, Callable[[_Sides, Unit], bool]]] = {
     "avg": _averages,
     "sum": _totals,
@@ -995,6 +1005,7 @@ _CHECKS: Final[Mapping[str, Callable[[_Sides, Unit], bool]]] = {
     "or": _chooses,
     "every": _quantifies,
     "half": _quantifies,
+    "same": _joins,
 }
 """Whether a plan does what the words of a cue say."""
 
