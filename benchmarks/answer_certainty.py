@@ -50,15 +50,9 @@ OTHERS = "other databases"
 DATABASES = 30
 """How many of its graphs fit, and how many do not."""
 ASKED = {
-    "relational": 20,
-    OTHERS: 20,
-    "unseen": 60,
-    "mended": 25,
-    "structured": 40,
-    "made": 15,
-    "films": 30,
+    "relational": 20, OTHERS: 20, "unseen": 60, "mended": 25, "structured": 40, "made": 15, "films": 30,
     "public": 30,
-}
+}  # fmt: skip
 """Questions of a graph at most; of films, of each number of steps."""
 BUCKETS = ((0.0, 0.5), (0.5, 0.6), (0.6, 0.7), (0.7, 0.8), (0.8, 0.9), (0.9, 1.01))
 IDLE = 2

@@ -215,12 +215,8 @@ def scenes(f: Facts, rng: random.Random) -> Made:
 
 
 KINDS: dict[str, Callable[[Facts, random.Random], Made]] = {
-    "kin": kin,
-    "railway": trains,
-    "hands": hands,
-    "molecules": molecules,
-    "scenes": scenes,
-}
+    "kin": kin, "railway": trains, "hands": hands, "molecules": molecules, "scenes": scenes,
+}  # fmt: skip
 
 
 def made(

@@ -46,12 +46,10 @@ def sets_of(file: str) -> dict[str, Any]:
 
 DOMAINS = sets_of(__file__)
 DENIALS = (
-    "It is not true that {o} had anything to do with {s}.",
-    "{o} was never involved in {s}.",
-    "Some claim that {o} stood behind {s}.",
-    "{o} and {s} are often named in one breath.",
+    "It is not true that {o} had anything to do with {s}.", "{o} was never involved in {s}.",
+    "Some claim that {o} stood behind {s}.", "{o} and {s} are often named in one breath.",
     "{o} admired {s} from afar.",
-)
+)  # fmt: skip
 
 
 def people() -> list[str]:

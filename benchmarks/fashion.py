@@ -18,20 +18,7 @@ ATTRIBUTES = 294
 _RDF = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
 _LABEL = "<http://www.w3.org/2000/01/rdf-schema#label>"
 _INT = "^^<http://www.w3.org/2001/XMLSchema#integer>"
-
-TBOX = """@prefix : <http://example.org/fashion#> .
-@prefix owl: <http://www.w3.org/2002/07/owl#> .
-@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
-:Image a owl:Class . :Annotation a owl:Class . :Category a owl:Class . :Attribute a owl:Class .
-:Garment rdfs:subClassOf :Category . :Accessory rdfs:subClassOf :Category .
-:Upper rdfs:subClassOf :Garment . :Lower rdfs:subClassOf :Garment . :Whole rdfs:subClassOf :Garment .
-:hasImage a owl:ObjectProperty ; rdfs:domain :Annotation ; rdfs:range :Image ; owl:inverseOf :hasAnnotation .
-:hasCategory a owl:ObjectProperty ; rdfs:domain :Annotation ; rdfs:range :Category .
-:hasAttribute a owl:ObjectProperty ; rdfs:domain :Annotation ; rdfs:range :Attribute .
-:depictsCategory owl:propertyChainAxiom ( :hasAnnotation :hasCategory ) .
-:GarmentImage owl:equivalentClass [ a owl:Class ; owl:intersectionOf ( :Image
-  [ a owl:Restriction ; owl:onProperty :depictsCategory ; owl:someValuesFrom :Garment ] ) ] .
-"""
+TBOX = Path(__file__).with_name("fashion.ttl").read_text()
 """Hierarchy, domains and ranges, an inverse, a property chain and a defined class."""
 
 

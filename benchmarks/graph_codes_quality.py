@@ -61,9 +61,6 @@ Rankings = dict[str, list[tuple[str, float]]]
 _KNOBS = Resampling(resamples=2000)
 
 
-# -- systems -----------------------------------------------------------------------------------------------
-
-
 def by_codes(
     index: GraphCodeIndex, codes: Mapping[str, GraphCode], comparison: CodeComparison | None = None
 ) -> Rankings:
@@ -93,7 +90,6 @@ class Dense:
         if path is not None and path.exists():
             return np.asarray(np.load(path), dtype=np.float32)
         model = embedder("minilm")
-        assert model is not None
         order = sorted(range(len(texts)), key=lambda at: len(texts[at]))
         found = np.empty((len(texts), model.dim), np.float32)
         for start in range(0, len(order), 32):
@@ -153,9 +149,6 @@ def versus(values: Mapping[str, list[float]], second: str, *firsts: str) -> None
         found = compare(values[first], values[second], _KNOBS)
         d = found.difference
         print(f"  {second} − {first}: {d.mean:+.4f} [{d.low:+.4f}, {d.high:+.4f}], p = {found.p:.4f}")
-
-
-# -- captions and scene graphs -----------------------------------------------------------------------------
 
 
 def rows(name: str) -> list[dict[str, Any]]:
@@ -305,9 +298,6 @@ def agreements(_: Dense) -> None:
         agreement([PLAIN(code) for code in read], [PLAIN(code) for code in gold])
 
 
-# -- pairs of captions -------------------------------------------------------------------------------------
-
-
 def plain_codes(texts: Sequence[str]) -> dict[str, GraphCode]:
     """Read the codes of texts, written in one way."""
     return dict(zip(texts, map(CodeNormaliser(), TextExtractor().extract_many(texts)), strict=True))
@@ -416,9 +406,6 @@ def cosine(a: Mapping[str, float], b: Mapping[str, float]) -> float:
     """Return the cosine of two bags."""
     lengths = math.sqrt(sum(v * v for v in a.values()) * sum(v * v for v in b.values()))
     return sum(v * b[k] for k, v in a.items() if k in b) / lengths if lengths else 0.0
-
-
-# -- questions over knowledge graphs -----------------------------------------------------------------------
 
 
 def linking(_: Dense) -> None:

@@ -14,7 +14,6 @@ import argparse
 import json
 import os
 import random
-import resource
 import subprocess
 import sys
 import tempfile
@@ -23,7 +22,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from common import peak_memory, percentile
+from common import peak_memory, percentile, processor
 from fashion import ATTRIBUTES, CATEGORIES, IMAGES, TBOX, write_graph
 
 import mrag
@@ -36,21 +35,13 @@ QUESTIONS = 200
 
 def used(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     """Do a piece of work, and tell what it took beside what it tells."""
-    before, started = _processor(), time.perf_counter()
+    before, started = processor(), time.perf_counter()
     told = work()
     seconds = time.perf_counter() - started
     return {
-        "seconds": round(seconds, 3),
-        "processor": round(_processor() - before, 3),
-        "mib": round(peak_memory()),
-        "load": round(os.getloadavg()[0], 1),
-        **told,
-    }
-
-
-def _processor() -> float:
-    found = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in found)
+        "seconds": round(seconds, 3), "processor": round(processor() - before, 3),
+        "mib": round(peak_memory()), "load": round(os.getloadavg()[0], 1), **told,
+    }  # fmt: skip
 
 
 def load(folder: Path, scale: float) -> dict[str, Any]:

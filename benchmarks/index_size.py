@@ -18,7 +18,6 @@ import json
 import os
 import random
 import re
-import resource
 import shutil
 import subprocess
 import sys
@@ -31,7 +30,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from common import peak_memory, percentile
+from common import peak_memory, percentile, processor
 
 from mrag.index import Bm25Params
 from mrag.index.backends.base import open_backend
@@ -70,12 +69,6 @@ def postgres() -> Iterator[str]:
         server.cleanup()
 
 
-def processor() -> float:
-    """Return the seconds of the processor so far."""
-    found = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in found)
-
-
 @contextmanager
 def measured(told: dict[str, Any], name: str) -> Iterator[None]:
     """Add the seconds of the clock and of the processor that something took."""
@@ -89,7 +82,6 @@ def build(url: str, folder: Path, number: int, queries: int = 100) -> dict[str, 
     """Build an index, and write down what is to be asked of it."""
     told: dict[str, Any] = {}
     model = embedder("wordllama")
-    assert model is not None
     model.embed_query("warm")
     before = peak_memory()
     step = max(1, number // queries)
@@ -119,7 +111,6 @@ def ask(url: str, folder: Path, *_: int) -> dict[str, Any]:
     """Open an index and search it."""
     told: dict[str, Any] = {}
     model = embedder("wordllama")
-    assert model is not None
     model.embed_query("warm")
     asked = json.loads((folder / "asked.json").read_text())
     backend = open_backend(url, NAME, folder)
@@ -140,11 +131,9 @@ def ask(url: str, folder: Path, *_: int) -> dict[str, Any]:
             spent.append(1000 * (time.process_time() - before))
             shares.append(len({*found} & {*wanted}) / max(1, len(wanted)))
         told[mode] = {
-            "p50_ms": round(median(times), 2),
-            "p95_ms": round(percentile(times, 95), 2),
-            "processor_p50_ms": round(median(spent), 2),
-            "recall": round(sum(shares) / len(shares), 4),
-        }
+            "p50_ms": round(median(times), 2), "p95_ms": round(percentile(times, 95), 2),
+            "processor_p50_ms": round(median(spent), 2), "recall": round(sum(shares) / len(shares), 4),
+        }  # fmt: skip
     return {**told, "mib": round(peak_memory())}
 
 

@@ -35,17 +35,10 @@ from mrag.stores.oxigraph import OxigraphStore
 E = "http://example.org/metaqa/entity/"
 R = "http://example.org/metaqa/"
 RELATIONS = {
-    "actor": "starred_actors",
-    "director": "directed_by",
-    "genre": "has_genre",
-    "imdbrating": "has_imdb_rating",
-    "imdbvotes": "has_imdb_votes",
-    "language": "in_language",
-    "tag": "has_tags",
-    "tags": "has_tags",
-    "writer": "written_by",
-    "year": "release_year",
-}
+    "actor": "starred_actors", "director": "directed_by", "genre": "has_genre",
+    "imdbrating": "has_imdb_rating", "imdbvotes": "has_imdb_votes", "language": "in_language",
+    "tag": "has_tags", "tags": "has_tags", "writer": "written_by", "year": "release_year",
+}  # fmt: skip
 """The relation that leads from a film to each kind of thing in the type of a question."""
 
 

@@ -98,8 +98,6 @@ def main() -> None:
         print(report.to_markdown(), flush=True)
 
 
-# --- What is compared -----------------------------------------------------------------------------------
-
 Compared = tuple[list[System], tuple[str, ...], str, int]
 """Systems, measures, the baseline, and how many documents are ranked."""
 
@@ -183,9 +181,6 @@ def fewer(found: Collection, queries: int, documents: int) -> Collection:
         kept |= dict.fromkeys(others[: max(0, documents - len(kept))])
     texts = {d: found.documents[d] for d in (kept if documents else found.documents)}
     return Collection(texts, {q: found.queries[q] for q in chosen}, qrels)
-
-
-# --- Collections ----------------------------------------------------------------------------------------
 
 
 def cranfield() -> Collection:
@@ -352,9 +347,6 @@ def digest(name: str) -> str:
 def read_jsonl(path: Path) -> list[dict[str, Any]]:
     """Read a file of JSON lines."""
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-
-
-# --- Speed --------------------------------------------------------------------------------------------
 
 
 def speed() -> None:

@@ -23,24 +23,7 @@ from mrag.stores.base import Dataset
 from mrag.stores.oxigraph import OxigraphStore
 
 EX = "http://ex.org/"
-TBOX = """
-@prefix : <http://ex.org/> .
-@prefix owl: <http://www.w3.org/2002/07/owl#> .
-@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
-:hasAnnotation a owl:ObjectProperty ; owl:inverseOf :hasImage .
-:hasImage a owl:ObjectProperty ; rdfs:domain :Annotation ; rdfs:range :Image .
-:hasCategory a owl:ObjectProperty ; rdfs:domain :Annotation ; rdfs:range :Category .
-:hasAttribute a owl:ObjectProperty ; rdfs:domain :Annotation ; rdfs:range :Attribute .
-:showsCategory a owl:ObjectProperty ; owl:propertyChainAxiom ( :hasAnnotation :hasCategory ) .
-:Upper rdfs:subClassOf :Garment . :Lower rdfs:subClassOf :Garment . :Head rdfs:subClassOf :Accessory .
-:Neck rdfs:subClassOf :Accessory . :Garment rdfs:subClassOf :Category . :Accessory rdfs:subClassOf :Category .
-:Image rdfs:subClassOf :Document . :Annotation a owl:Class . :Attribute a owl:Class .
-:Image owl:disjointWith :Annotation .
-:GarmentAnnotation owl:equivalentClass
-  [ a owl:Restriction ; owl:onProperty :hasCategory ; owl:someValuesFrom :Garment ] .
-:GarmentImage owl:equivalentClass [ a owl:Class ; owl:intersectionOf ( :Image
-  [ a owl:Restriction ; owl:onProperty :hasAnnotation ; owl:someValuesFrom :GarmentAnnotation ] ) ] .
-"""
+TBOX = Path(__file__).with_name("reasoning.ttl").read_text()
 
 
 def lines(scale: float) -> Iterator[str]:

@@ -114,9 +114,6 @@ def main() -> None:
             )
 
 
-# --- Tasks --------------------------------------------------------------------------------------------
-
-
 def apparel(args: argparse.Namespace, folder: Path) -> Task:
     """Images of vg_apparel: documents are captions, relevance is by the graph."""
     kg = scenes(folder)
@@ -191,9 +188,6 @@ def texts(kg: KnowledgeGraph, known: Mapping[str, EntityFacts], shape: EntitySha
         ]
         found[image] = ". ".join(parts)
     return found
-
-
-# --- Comparing ----------------------------------------------------------------------------------------
 
 
 def compare(task: Task, args: argparse.Namespace) -> None:

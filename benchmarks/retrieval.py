@@ -23,15 +23,7 @@ from mrag.index.embedding import embedder
 from mrag.index.similarity import SimilarityIndexes
 
 QUESTIONS = Path(__file__).with_name("starwars_questions.txt").read_text().splitlines()
-
-PEER = """
-SELECT ?s ?p ?o ?sl ?pl ?ol WHERE {
-  { BIND(?entity AS ?s) ?s ?p ?o } UNION { BIND(?entity AS ?o) ?s ?p ?o }
-  OPTIONAL { ?s rdfs:label ?sl FILTER(LANG(?sl) IN ("en", "")) }
-  OPTIONAL { ?p rdfs:label ?pl FILTER(LANG(?pl) IN ("en", "")) }
-  OPTIONAL { ?o rdfs:label ?ol FILTER(LANG(?ol) IN ("en", "")) }
-} LIMIT 200
-"""
+PEER = Path(__file__).with_name("peer.rq").read_text()
 
 
 def main() -> None:

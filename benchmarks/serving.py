@@ -98,42 +98,31 @@ def main() -> None:
         show(outcome)
         sys.exit("\n".join(["promises broken:", *found]) if (found := broken(outcome, plan)) else 0)
     store = ["--store", given.store] if given.store else []
-    server = subprocess.Popen(
-        [sys.executable, "-m", "mrag", "serve", "--port", "0", *store],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
+    serve = [sys.executable, "-m", "mrag", "serve", "--port", "0", *store]
+    server = subprocess.Popen(serve, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:
-        assert server.stdout is not None
         found = re.search(r"http://\S+(?=/sparql)", server.stdout.readline())
         assert found is not None, "The server did not start."
         url, process = found[0], psutil.Process(server.pid)
         asyncio.run(load(url, given.clients, min(5.0, given.seconds), 0.0))
-        rows = []
         for name, think in (("closed loop", 0.0), (f"think time {given.think} s", given.think)):
             alone, errors_alone = asyncio.run(load(url, 1, max(5.0, given.seconds / 3), think))
             before = memory(process)
             many, errors = asyncio.run(load(url, given.clients, given.seconds, think))
             growth = memory(process) - before
-            rows.append(
-                {
-                    "load": name,
-                    "clients": given.clients,
-                    "requests": len(many),
-                    "requests_per_second": round(len(many) / given.seconds, 1),
-                    "errors": len(errors) + len(errors_alone),
-                    "first_error": next(iter(errors or errors_alone), None),
-                    "p50_ms_one": round(statistics.median(alone) * 1000, 2),
-                    "p99_ms_one": round(percentile(alone, 0.99), 2),
-                    "p50_ms": round(statistics.median(many) * 1000, 2),
-                    "p99_ms": round(percentile(many, 0.99), 2),
-                    "p99_ratio": round(percentile(many, 0.99) / percentile(alone, 0.99), 2),
-                    "memory_mb": round(before / 1e6),
-                    "memory_growth_mb": round(growth / 1e6, 1),
-                }
-            )
-            print(json.dumps(rows[-1]))
+            row = {
+                "load": name, "clients": given.clients, "requests": len(many),
+                "requests_per_second": round(len(many) / given.seconds, 1),
+                "errors": len(errors) + len(errors_alone),
+                "first_error": next(iter(errors or errors_alone), None),
+                "p50_ms_one": round(statistics.median(alone) * 1000, 2),
+                "p99_ms_one": round(percentile(alone, 0.99), 2),
+                "p50_ms": round(statistics.median(many) * 1000, 2),
+                "p99_ms": round(percentile(many, 0.99), 2),
+                "p99_ratio": round(percentile(many, 0.99) / percentile(alone, 0.99), 2),
+                "memory_mb": round(before / 1e6), "memory_growth_mb": round(growth / 1e6, 1),
+            }  # fmt: skip
+            print(json.dumps(row))
     finally:
         server.terminate()
         server.wait(30)

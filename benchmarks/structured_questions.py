@@ -118,7 +118,6 @@ def line_of(name: str, outcomes: Sequence[Outcome], can: Sequence[bool], certain
     within = [o for o, sayable in zip(outcomes, can, strict=True) if sayable]
     of_these = summarise(within, title=name, how="plan").overall if within else None
     every = found.overall
-    assert every is not None
     cells = [
         name, str(every.exact.queries), f"{len(within) / every.exact.queries:.2f}",
         "" if of_these is None else shown(of_these.exact), shown(every.exact), shown(every.guessed),

@@ -27,6 +27,13 @@ def run(*args: str, cwd: Path, typed: str = "", **env: str) -> subprocess.Comple
     return _run(*args, cwd=cwd, typed=typed, **env)
 
 
+def ran(*args: str, cwd: Path, typed: str = "", **env: str) -> subprocess.CompletedProcess[str]:
+    """Run the command as `run` does, and hold it to have done so well."""
+    done = run(*args, cwd=cwd, typed=typed, **env)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
 def _run(*args: str, cwd: Path, typed: str = "", **env: str) -> subprocess.CompletedProcess[str]:
     streams = [io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2)]
     code: int | str | None = 0

@@ -4,8 +4,8 @@ import gc
 import os
 import ssl
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, suppress
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -16,6 +16,7 @@ import pytest
 from _pytest.mark import ParameterSet
 from hypothesis import settings
 
+import mrag
 from mrag.graph.kg import KnowledgeGraph
 from mrag.stores.oxigraph import OxigraphStore
 from tests.longest import LONGEST, LONGEST_SLOW
@@ -94,6 +95,24 @@ def requires(package: str, extra: str) -> None:
         pytest.skip(reason, allow_module_level=True)
 
 
+def opened(start: Callable[[Path], AbstractContextManager[Any]], scope: Any = "module") -> Any:
+    """Return a fixture: what is opened, given an empty folder, until the last test of a scope is done."""
+
+    @pytest.fixture(scope=scope)
+    def fixture(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+        with start(tmp_path_factory.mktemp("opened")) as found:
+            yield found
+
+    return fixture
+
+
+def graph_of(*files: Path) -> KnowledgeGraph:
+    """Return a graph in memory with what files say."""
+    graph = mrag.connect()
+    graph.load(files)
+    return graph
+
+
 @pytest.fixture
 def kg() -> Iterator[KnowledgeGraph]:
     with KnowledgeGraph(OxigraphStore()) as graph:
@@ -106,6 +125,10 @@ def any_kg(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Knowledge
     store = OxigraphStore(tmp_path / "store" if request.param == "disk" else None)
     with KnowledgeGraph(store) as graph:
         yield graph
+
+
+demo = opened(lambda _: mrag.demo(model="none"))
+"""The demo graph, anew for each module."""
 
 
 @pytest.fixture

@@ -192,9 +192,6 @@ def _evaluated(node: ast.expr, module: ModuleType | None) -> Any:
         return None
 
 
-# -- texts ------------------------------------------------------------------------------------------
-
-
 def _sample(items: Any, flags: int) -> str:
     """Return a short text that a part of an expression matches, about."""
     return "".join(_samples(op, value, flags)[0] for op, value in items)

@@ -169,6 +169,25 @@ def graphdb_protocol(folder: Path, *options: str) -> Iterator[str]:
 
 
 @contextmanager
+def server_of(kind: str, folder: Path) -> Iterator[str]:
+    """Give the URL of an empty store on a server of a kind, with its login."""
+    if kind == "oxigraph":
+        with oxigraph_server(folder, memory=True, seconds=20) as url:
+            yield url
+    elif kind == "graphdb":
+        with graphdb_protocol(folder) as url:
+            yield url
+    elif kind == "virtuoso":
+        with virtuoso_server(folder) as url:
+            yield url.replace("//", "//dba:dba@")
+    else:
+        from tests.java_servers import fuseki_server  # which imports this module
+
+        with fuseki_server(folder) as base:
+            yield f"fuseki:{base}/ds"
+
+
+@contextmanager
 def virtuoso_server(
     folder: Path, *, most_rows: int = 10_000, buffers: int = 20_000, seconds: int = 30
 ) -> Iterator[str]:

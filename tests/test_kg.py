@@ -49,7 +49,7 @@ batch = st.lists(st.one_of(axiom, fact), max_size=8)
 
 
 @given(st.lists(batch, min_size=2, max_size=4))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_reasoning_step_by_step_equals_reasoning_at_once(batches: list[list[Triple]]) -> None:
     with mrag.connect() as grown, mrag.connect() as whole:
         for triples in batches:
@@ -246,7 +246,7 @@ def test_they_are_in_sight_by_name_and_merged_by_default(tmp_path: Path) -> None
         assert len(kg.record.contexts) == 3
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(_QUADS, min_size=1, max_size=4), st.sampled_from(["nq", "trig"]), st.booleans())
 def test_what_is_loaded_is_what_is_written(
     tmp_path_factory: pytest.TempPathFactory, files: list[list[ox.Quad]], format: str, reasoned: bool

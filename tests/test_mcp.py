@@ -127,9 +127,6 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     yield from session(folder, "--store", "oxigraph:store", "--timeout", "3", "--model", "none")
 
 
-# -- what is offered ---------------------------------------------------------------------------------
-
-
 def test_every_tool_is_read_only_and_described(demo: Session) -> None:
     listed = demo.portal.call(demo.client.list_tools).tools
     assert [tool.name for tool in listed] == TOOLS
@@ -148,9 +145,6 @@ def test_what_every_session_pays_for_the_tools_is_small(demo: Session) -> None:
     listed = demo.portal.call(demo.client.list_tools).tools
     sizes = {tool.name: len(tool.model_dump_json(by_alias=True, exclude_none=True)) for tool in listed}
     assert sum(sizes.values()) < 8_000, sizes
-
-
-# -- each tool ---------------------------------------------------------------------------------------
 
 
 def test_search_gives_labels_scores_and_reasons(demo: Session) -> None:
@@ -278,8 +272,6 @@ def test_query_gives_a_table_and_json(small: Session) -> None:
     assert "2 of" in many.splitlines()[-1]
 
 
-# -- hostile and mistaken arguments --------------------------------------------------------------------
-
 REFUSED = [
     (name, tool, json.loads(arguments), says)
     for name, tool, arguments, says in (
@@ -315,9 +307,6 @@ def test_an_unknown_tool_is_an_error_of_the_protocol(demo: Session) -> None:
 
     with pytest.raises(mcp.MCPError, match="no tool 'drop'"):
         demo.call("drop")
-
-
-# -- bounds, deadlines, several calls at once ------------------------------------------------------------
 
 
 def test_two_calls_at_once_do_not_wait_for_each_other(small: Session) -> None:
@@ -395,9 +384,6 @@ async def test_an_index_that_is_not_there_or_is_old_is_said(tmp_path: Path) -> N
             assert "older than the graph" in result.content[0].text
 
 
-# -- the process -----------------------------------------------------------------------------------------
-
-
 def start(folder: Path, *options: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         command(*options), cwd=folder, env={**os.environ, **environment(folder)}, stdin=subprocess.PIPE,
@@ -407,7 +393,6 @@ def start(folder: Path, *options: str) -> subprocess.Popen[str]:
 
 def hello(process: subprocess.Popen[str]) -> Callable[..., Any]:
     """Shake hands as an old client does, and return what sends a request and reads its answer."""
-    assert process.stdin is not None and process.stdout is not None
     count = 0
 
     def ask(method: str, **parameters: Any) -> Any:
@@ -495,9 +480,6 @@ def test_without_the_sdk_the_error_says_what_to_install() -> None:
         "try: serve(None)\nexcept ConfigError as e: print(e)"
     )
     assert "pip install 'mrag[mcp]'" in python(code).stdout
-
-
-# -- pieces ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -146,9 +146,8 @@ def test_the_version_is_the_same_everywhere() -> None:
 
 
 def test_sparql_stands_in_files_alone() -> None:
-    # Generated queries are printed by `patterns.py`, the parser lists the words of the language, and the
-    # conformance suite is a test that ships; the list of exceptions is short on purpose. PostgreSQL is asked
-    # in SQL.
+    # Generated queries are printed by `patterns.py`, the parser lists the words of the language, PostgreSQL
+    # is asked in SQL, and the conformance suite is a test that ships; the list is short on purpose.
     allowed = {"patterns.py", "parser.py", "queries.py", "postgres.py"}
     verbs = re.compile(r"\b(SELECT|CONSTRUCT|ASK|INSERT|DELETE)\b.*(\{|\bWHERE\b|\bDATA\b)", re.S)
     found = []

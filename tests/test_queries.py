@@ -24,6 +24,7 @@ from mrag.stores.base import Dataset, Limits, SelectResult
 from mrag.stores.oxigraph import OxigraphStore
 from tests.cases import beside, cases
 from tests.commands import run
+from tests.conftest import opened
 
 ECHO = queries.parse("echo", "SELECT ?x WHERE {\n  VALUES ?x { 1 }  #+ bind: x\n}\n")
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
@@ -36,10 +37,7 @@ def prepared(text: str) -> Query:
     return prepareQuery(text)
 
 
-@pytest.fixture(scope="module")
-def store() -> Iterator[OxigraphStore]:
-    with OxigraphStore() as opened:
-        yield opened
+store = opened(lambda _: OxigraphStore())
 
 
 @pytest.mark.parametrize("name", queries.names())
@@ -141,7 +139,7 @@ def test_no_two_independent_values_stand_before_an_open_pattern() -> None:
 
 
 @given(TEXT)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_any_text_comes_back_as_itself(text: str) -> None:
     store = OxigraphStore()
     rows = store.select(ECHO.bind(x=[Literal(text)]), Dataset()).rows
@@ -164,7 +162,7 @@ def test_nasty_iris_and_tags_are_refused(text: str) -> None:
 
 
 @given(TEXT)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_an_iri_is_itself_or_refused(text: str) -> None:
     iri = f"http://example.org/{text}"
     try:
@@ -177,7 +175,7 @@ def test_an_iri_is_itself_or_refused(text: str) -> None:
 
 
 @given(st.lists(TEXT, max_size=8))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_labels_that_are_syntax_are_found_by_themselves(texts: list[str]) -> None:
     with KnowledgeGraph(OxigraphStore()) as kg:
         label = URIRef("http://www.w3.org/2000/01/rdf-schema#label")
@@ -226,9 +224,7 @@ def test_what_calls_out_or_writes_is_refused(
     assert kg.count() == 1
 
 
-def test_a_worker_has_no_network_even_without_the_gate(
-    kg: KnowledgeGraph, heard: tuple[str, list[bytes]]
-) -> None:
+def test_a_worker_has_no_network_without_the_gate(kg: KnowledgeGraph, heard: tuple[str, list[bytes]]) -> None:
     url, calls = heard
     try:
         kg.store.bounded(f"SELECT * {{ SERVICE <{url}> {{ ?s ?p ?o }} }}", Dataset(), Limits(seconds=10))
@@ -286,7 +282,7 @@ def test_a_star_keeps_the_order_of_the_query(pattern: str, columns: str) -> None
         assert isinstance(found, SelectResult) and list(found.variables) == columns.split()
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(st.lists(st.sampled_from("abcdefgh"), min_size=3, max_size=3, unique=True))
 def test_the_columns_are_those_of_the_triple(names: list[str]) -> None:
     with mrag.connect() as kg:

@@ -1,7 +1,7 @@
 """Rankers by name, alone and joined, and those that put hits in a new order."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +14,12 @@ from mrag.index.embedding import MiniLmEmbedder
 from mrag.retrieval import CrossEncoderRanker, MmrRanker, RankerRequest, known_rankers, registry, retrieve
 from tests import commands
 from tests.cases import cases
+from tests.conftest import opened
 
 ASKED = mrag.Question("graph database with RDF reasoning")
 
 
-@pytest.fixture(scope="module")
-def kg() -> Iterator[mrag.KnowledgeGraph]:
-    with mrag.demo(model="none") as found:
-        yield found
+kg = opened(lambda _: mrag.demo(model="none"))
 
 
 def iris(hits: Sequence[mrag.Hit]) -> list[str]:

@@ -254,9 +254,7 @@ def wardrobe(tmp_path: Path) -> Iterator[KnowledgeGraph]:
         yield kg
 
 
-def test_what_the_graph_lacks_is_read_in_texts_and_enters_nothing(
-    towns: KnowledgeGraph, articles: Path
-) -> None:
+def test_what_the_graph_lacks_is_read_in_texts_and_kept_out(towns: KnowledgeGraph, articles: Path) -> None:
     before = towns.revision, sorted(towns.store.graphs())
     for texts in (articles, articles / "bob.md", [str(articles)], reading_completer(towns, articles)):
         given = towns.ask(BORN, model="none", texts=texts)
@@ -282,9 +280,7 @@ def test_what_is_not_found_yields_to_texts_that_name_a_value(towns: KnowledgeGra
         towns.ask(asked, model="none", texts=articles)
 
 
-def test_texts_are_not_read_for_what_the_graph_has_or_what_is_computed(
-    towns: KnowledgeGraph, articles: Path
-) -> None:
+def test_texts_are_not_read_for_what_the_graph_has_or_computes(towns: KnowledgeGraph, articles: Path) -> None:
     assert towns.ask("Where was Ada Hill born?", model="none", texts=articles).way == "plan"
     assert towns.ask("How many books are there?", model="none", texts=articles).way == "plan"
     with pytest.raises(MissingIndex, match="nothing is computed from texts"):
@@ -419,7 +415,7 @@ def test_every_door_begins_with_the_doubt(
     assert not mrag.verify(company, {**value, "doubt": "Perhaps" if doubt != "Perhaps" else ""}).ok
 
 
-def test_every_door_offers_what_is_not_certain_enough(
+def test_every_door_offers_what_is_uncertain(
     company: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     as_certain(monkeypatch, 4.0)

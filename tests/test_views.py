@@ -121,7 +121,7 @@ def annotated(draw: st.DrawFn) -> Data:
 
 
 @given(annotated())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_a_view_is_what_a_plain_program_makes(data: Data) -> None:
     with KnowledgeGraph(OxigraphStore()) as kg:
         loaded(data, kg)
@@ -278,9 +278,7 @@ def test_views_on_a_server_are_those_of_the_embedded_store(kg: KnowledgeGraph) -
             assert not views.stale(remote, "fashion/cel", "view-cel")
 
 
-def test_a_large_view_is_worked_out_in_a_process_of_its_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_large_view_is_made_in_its_own_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_annotations(tmp_path / "a.json", scale=0.001)
     with KnowledgeGraph(OxigraphStore(tmp_path / "store")) as kg:
         with Fashionpedia(tmp_path / "a.json").ntriples() as triples:

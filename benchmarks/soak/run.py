@@ -92,7 +92,6 @@ def served(folder: Path, plan: Plan) -> Iterator[tuple[subprocess.Popen[str], st
     with (folder / "log").open("w") as log:
         server = subprocess.Popen(serve, stdout=subprocess.PIPE, stderr=log, text=True, env=environment)
         try:
-            assert server.stdout is not None
             found = re.search(r"http://\S+(?=/sparql)", server.stdout.readline())
             if found is None:
                 raise SystemExit(f"The server did not start: {(folder / 'log').read_text()}")
@@ -212,11 +211,9 @@ def broken(outcome: Outcome, plan: Plan) -> list[str]:
     share = len(soak.refused) / max(1, sum(soak.counts.values()))
     longest = max(soak.refused, default=0.0)
     most = {
-        "server": max(20.0, 0.15 * first["server"]),
-        "children": max(40.0, 0.3 * first["children"]),
-        "descriptors": 16,
-        "processes": 2,
-    }
+        "server": max(20.0, 0.15 * first["server"]), "children": max(40.0, 0.3 * first["children"]),
+        "descriptors": 16, "processes": 2,
+    }  # fmt: skip
     held = {name: s for name, s in soak.held.items() if s > _HELD}
     checks = {
         f"{len(soak.wrong)} wrong answers": bool(soak.wrong),

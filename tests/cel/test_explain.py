@@ -25,9 +25,7 @@ def every(found: explain.Reason) -> list[explain.Reason]:
 
 @settings(UNWATCHED, max_examples=40)
 @given(graphs(), expressions)
-def test_reasons_agree_with_the_semantics_and_what_is_there(
-    triples: frozenset[Triple], e: Expression
-) -> None:
+def test_reasons_agree_with_semantics_and_what_is_there(triples: frozenset[Triple], e: Expression) -> None:
     shape = normal(e)
     with KnowledgeGraph(OxigraphStore()) as kg:
         kg.insert(triples)

@@ -175,7 +175,6 @@ def test_missing_inference_is_noticed(kg: KnowledgeGraph) -> None:
     problem = LearningProblem([E + "a", E + "b"], [E + "c", E + "d"])
     work = learner("search", kg)
     work.fit(problem)
-    assert work.report is not None
     assert "1 instance of" in work.report.notes[0] and E + "Parent" in work.report.notes[0]
     reason(kg)
     assert short(work.fit(problem)[0]) == "Parent"
@@ -299,7 +298,6 @@ def test_two_steps_are_taken_where_one_tells_nothing(kg: KnowledgeGraph) -> None
     assert best.solved and depth(best.expression) == 2
     work = learner("search", kg, seconds=60, steps=1)
     assert not any(h.solved for h in work.fit(problem))
-    assert work.report is not None
     assert "learnt: no condition up to 1 property deep tells the examples apart" in work.report.notes[-1]
 
 

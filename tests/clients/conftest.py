@@ -52,7 +52,6 @@ def node(packages: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[C
 
         def run(script: str, scenario: str, *arguments: str) -> None:
             process = running.get(script) or running.setdefault(script, started(script))
-            assert process.stdin is not None and process.stdout is not None
             limit = threading.Timer(120, process.kill)
             limit.start()
             try:

@@ -4,14 +4,25 @@ import json
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from html.parser import HTMLParser
+from http.server import SimpleHTTPRequestHandler
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
+import mrag
+from mrag.graph.kg import KnowledgeGraph
 from tests.clients.conftest import HERE, lacking
+from tests.conftest import opened
+from tests.server.browsing import WIDE, Browser, Page, chromium
+from tests.server.conftest import running
+from tests.servers import Quiet, answering
 
 PAGE = Path(str(files("mrag") / "server" / "page"))
 OWN = sorted(path for path in PAGE.rglob("*.js") if "vendor" not in path.parts)
@@ -156,3 +167,78 @@ export const made = (number, word) => [
     assert [one.split(": ", 1)[1] for one in bare] == [
         "never", "Not yet", "seen", "{} things were found", "t(word)",
     ]  # fmt: skip
+
+
+FOLDER = Path(__file__).parent
+TOKEN = "a-long-random-token"
+QUERY = """PREFIX ex: <https://w3id.org/mrag/demo/products#>
+SELECT ?product ?vendor { ?product ex:developedBy ?vendor } ORDER BY ?product LIMIT 5"""
+CONSTRUCT = """PREFIX ex: <https://w3id.org/mrag/demo/products#>
+CONSTRUCT { ?v ex:develops ex:GraphDB } { ex:GraphDB ex:developedBy ?v }"""
+
+
+browser = opened(lambda _: chromium())
+
+
+@pytest.fixture(scope="module")
+def site(packages: Path) -> Iterator[str]:
+    """Another server, which has the page."""
+    assert (packages / "@triply" / "yasgui").is_dir()
+    quiet = type("Files", (Quiet, SimpleHTTPRequestHandler), {})
+    with answering(partial(quiet, directory=FOLDER)) as at:
+        yield f"http://{at}"
+
+
+@contextmanager
+def opened(browser: Browser, site: str, **wanted: str) -> Iterator[Page]:
+    """Open the page, its endpoint and token given in the address."""
+    context = browser.new_context(viewport={"width": WIDE[0], "height": WIDE[1]})
+    context.set_default_timeout(20_000)
+    try:
+        page = context.new_page()
+        page.goto(f"{site}/yasgui.html?{urlencode(wanted)}")
+        yield page
+    finally:
+        context.close()
+
+
+def test_yasgui_shows_a_table_and_a_graph(browser: Browser, site: str, demo: KnowledgeGraph) -> None:
+    with (
+        running(demo, cors_origins=(site,)) as server,
+        opened(browser, site, endpoint=f"{server.url}/sparql") as page,
+    ):
+        page.evaluate("q => ask(q).then(() => {})", QUERY)
+        page.wait_for_selector(".yasr table.dataTable tbody tr")
+        rows = page.locator(".yasr table.dataTable tbody tr")
+        assert rows.count() == 5
+        assert "product" in page.inner_text(".yasr table.dataTable thead")
+        page.evaluate("q => ask(q).then(() => {})", CONSTRUCT)
+        page.wait_for_function("document.querySelector('.yasr').innerText.includes('develops')")
+
+
+@pytest.mark.parametrize("path", ["/sparql", "/repositories/main"])
+def test_yasgui_sends_a_token_after_asking_whether_it_may(browser: Browser, site: str, path: str) -> None:
+    with (
+        mrag.demo(model="none") as kg,
+        running(kg, cors_origins=(site,), token=TOKEN) as server,
+        opened(browser, site, endpoint=server.url + path, token=TOKEN) as page,
+    ):
+        page.evaluate("q => ask(q).then(() => {})", QUERY)
+        page.wait_for_selector(".yasr table.dataTable tbody tr")
+
+
+def test_yasgui_shows_what_a_server_says_of_errors(browser: Browser, site: str, demo: KnowledgeGraph) -> None:
+    with (
+        running(demo, cors_origins=(site,)) as server,
+        opened(browser, site, endpoint=f"{server.url}/sparql") as page,
+    ):
+        page.evaluate("q => { ask(q).catch(() => {}) }", "SELECT ?s { ?s nonsense }")
+        page.wait_for_selector(".yasr .errorResult")
+        assert "line 1" in page.inner_text(".yasr .errorResult")
+
+
+def test_a_page_unknown_to_the_server_gets_nothing(browser: Browser, site: str, demo: KnowledgeGraph) -> None:
+    with running(demo) as server, opened(browser, site, endpoint=f"{server.url}/sparql") as page:
+        page.evaluate("q => { ask(q).catch(() => {}) }", QUERY)
+        page.wait_for_selector(".yasr .errorResult")
+        assert page.locator(".yasr table.dataTable tbody tr").count() == 0

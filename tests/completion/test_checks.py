@@ -14,11 +14,9 @@ from mrag.completion.passages import passages_of, store_folder
 from mrag.completion.patterns import CompletedTriple
 from mrag.completion.review import accept, find_run, list_runs, reject, rollback
 from mrag.errors import ConfigError, LoadError
-from mrag.graph.connection import open_store
 from mrag.graph.kg import KnowledgeGraph
 from mrag.loaders.snippets import Snippets
 from mrag.rdf.terms import OWL, RDF, XSD, Term, Triple
-from mrag.stores.http import Access
 from tests.cases import cases
 from tests.completion.towns import (
     TOWNS,
@@ -33,7 +31,7 @@ from tests.completion.towns import (
     triples,
 )
 from tests.conftest import slow
-from tests.servers import oxigraph_server, virtuoso_server
+from tests.servers import oxigraph_server, server_of
 
 
 @pytest.fixture(scope="module", params=["reasoned", "plain"])
@@ -176,16 +174,10 @@ QUESTION = "Where was Bob Stone born?"
 
 @pytest.fixture(params=["oxigraph", *slow("virtuoso")])
 def served(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[KnowledgeGraph]:
-    if request.param == "oxigraph":
-        context, access = oxigraph_server(tmp_path), None
-    else:
-        context, access = virtuoso_server(tmp_path), Access(user="dba", password="dba")
-    with context as url:
-        store, _ = open_store(url, access)
-        with KnowledgeGraph(store) as graph:
-            graph.insert(labels(bornIn="born in", ada="Ada Hill", bob="Bob Stone", lund="Lund"))
-            graph.insert([fact("ada", "bornIn", "lund")])
-            yield graph
+    with server_of(request.param, tmp_path) as url, mrag.connect(url) as graph:
+        graph.insert(labels(bornIn="born in", ada="Ada Hill", bob="Bob Stone", lund="Lund"))
+        graph.insert([fact("ada", "bornIn", "lund")])
+        yield graph
 
 
 def test_a_run_goes_in_and_out_again(served: KnowledgeGraph) -> None:

@@ -1,5 +1,6 @@
 """Evidence nodes: texts of folders, loaders and vector stores, and what is said of images, in the store."""
 
+import io
 from pathlib import Path
 
 import pytest
@@ -149,9 +150,6 @@ def test_a_very_long_document_of_a_retriever_is_cut(kg: KnowledgeGraph) -> None:
     assert len(Evidence(passages).complete(kg, BORN, 3)) == 1
 
 
-# -- images ----------------------------------------------------------------------------------------
-
-
 def test_images_and_parts_of_them_are_read(
     kg: KnowledgeGraph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -163,8 +161,6 @@ def test_images_and_parts_of_them_are_read(
     sizes: list[tuple[int, int]] = []
 
     def say(data: bytes) -> str:
-        import io
-
         picture = image.open(io.BytesIO(data))
         sizes.append(picture.size)
         if picture.convert("RGB").getpixel((0, 0))[0] < 128:
@@ -196,9 +192,6 @@ def test_images_without_a_folder_or_a_model_are_an_error(kg: KnowledgeGraph, tmp
     (tmp_path / "empty").mkdir()
     settings = EnrichSettings(prompt="Say it.", regions="none")
     assert describe_folder(kg, tmp_path / "empty", lambda: None, settings=settings).described == 0  # type: ignore[arg-type,return-value]
-
-
-# -- terms -----------------------------------------------------------------------------------------
 
 
 def test_new_iris_follow_the_policy() -> None:

@@ -1,4 +1,3 @@
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import permutations, product
 from typing import Any
@@ -19,21 +18,16 @@ from mrag.rdf.terms import OWL, Term, Triple
 from mrag.reasoning.run import reason
 from mrag.stores.oxigraph import OxigraphStore
 from tests.completion.films import BY, GENRE, STARS, TRIPLES, WROTE, YEAR, X, f, films, plan
+from tests.conftest import opened
 
 Y, Z, R = map(Unknown, "yzr")
 
 
-@pytest.fixture(scope="module")
-def kg() -> Iterator[KnowledgeGraph]:
-    with films() as graph:
-        yield graph
+kg = opened(lambda _: films())
 
 
 def done(kg: KnowledgeGraph, given_plan: patterns.TriplePlan, **knobs: object) -> patterns.Completion:
     return complete_from_graph(kg, GroundedPlan(given_plan), **knobs)  # type: ignore[arg-type]
-
-
-# --- Patterns -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -71,9 +65,6 @@ def test_one_unknown_twice_is_one_thing() -> None:
     with KnowledgeGraph(OxigraphStore()) as kg:
         kg.insert([Triple(f("a"), BY, f("a")), Triple(f("a"), BY, f("b"))])
         assert done(kg, plan((X, BY, X))).answers == [f("a")]
-
-
-# --- Joins ----------------------------------------------------------------------------------------
 
 
 def test_triples_are_joined_over_shared_unknowns(kg: KnowledgeGraph) -> None:
@@ -136,7 +127,7 @@ PREDICATES = [BY, STARS]
 SLOTS = st.sampled_from([*TERMS, X, Y, Z])
 
 
-@settings(max_examples=75, deadline=None)
+@settings(max_examples=75)
 @given(
     facts=st.sets(st.tuples(st.sampled_from(TERMS), st.sampled_from(PREDICATES), st.sampled_from(TERMS))),
     triples=st.lists(
@@ -158,9 +149,6 @@ def test_a_join_is_what_trying_everything_gives(
     if any(all(isinstance(slot, Unknown) for slot in triple) for triple in triples) and not found.bindings:
         return  # nothing may be known of a pattern when its turn comes
     assert sorted(found.bindings, key=str) == sorted(expected, key=str)
-
-
-# --- Layers and candidates ------------------------------------------------------------------------
 
 
 def test_inferred_triples_count_and_are_marked() -> None:
@@ -208,9 +196,6 @@ def test_a_relation_in_words_is_also_tried_the_other_way(kg: KnowledgeGraph) -> 
     found = complete_from_graph(kg, swapped)
     assert f("alien") in found.answers
     assert all(t.predicate == BY and t.object == f("scott") for t in found.triples), "as the graph has them"
-
-
-# --- What is missing, and evidence ----------------------------------------------------------------
 
 
 def test_what_is_missing_is_bound_as_far_as_known(kg: KnowledgeGraph) -> None:

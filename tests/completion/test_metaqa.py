@@ -54,9 +54,7 @@ def kg(metaqa: ModuleType, folder: Path) -> Iterator[KnowledgeGraph]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("hops", HOPS)
-def test_gold_plans_give_gold_answers(
-    metaqa: ModuleType, folder: Path, kg: KnowledgeGraph, hops: int
-) -> None:
+def test_gold_plans_give_gold_rows(metaqa: ModuleType, folder: Path, kg: KnowledgeGraph, hops: int) -> None:
     asked = metaqa.questions(folder / f"dev_{hops}hop.jsonl")
     assert len(asked) == 1000
     for number, q in enumerate(asked):

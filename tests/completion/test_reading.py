@@ -163,8 +163,6 @@ def test_quotes_are_found_word_for_word() -> None:
     assert locate("abc", "") is None and locate("", "abc") is None
 
 
-# -- a language model ------------------------------------------------------------------------------
-
 TEXT = "The Hunt was directed by Ada Hill."
 
 
@@ -276,7 +274,6 @@ def test_a_son_has_the_parent(kg: KnowledgeGraph) -> None:
 def benchmark(name: str) -> ModuleType:
     """A benchmark, which has the sets."""
     spec = importlib.util.spec_from_file_location(name, ROOT / "benchmarks" / f"{name}.py")
-    assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)

@@ -338,7 +338,7 @@ def followed(kg: KnowledgeGraph, runs: list[object], steps: list[tuple[str, int]
 
 
 @pytest.mark.slow
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(RUNS, min_size=1, max_size=4), steps_of(*DECISIONS, "toggle"))
 def test_random_runs_accepted_and_rolled_back_leave_the_graph_as_it_was(
     runs: list[object], steps: list[tuple[str, int]]
@@ -365,9 +365,7 @@ def test_over_a_server_too(
         followed(kg, runs, steps)
 
 
-def test_an_acceptance_cut_off_on_a_server_rolls_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_acceptance_cut_off_on_a_server_rolls_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with oxigraph_server(tmp_path) as url, mrag.connect(url, "towns") as kg:
         kg.insert(triples())
         before = contents(kg)

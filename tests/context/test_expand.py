@@ -1,7 +1,6 @@
 """What stands in a context: within its knobs, the same each time; and the example of the article."""
 
 import random
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,10 +15,11 @@ from mrag.context.render import Context
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Triple
+from mrag.reasoning.run import proof_of
 from mrag.retrieval.retriever import Retrieval, TripleStoreRetriever
 from mrag.stores.oxigraph import OxigraphStore
 from tests.cases import beside
-from tests.conftest import PRODUCTS
+from tests.conftest import PRODUCTS, opened
 from tests.vectors import remembered_vectors
 
 NODES = [URIRef(f"http://example.org/n{i}") for i in range(8)]
@@ -59,7 +59,7 @@ def triples(context: Context) -> list[Triple]:
 
 
 @given(graphs, knobs, st.text(max_size=20))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_invariants(data: list[Triple], knob: ContextSettings, question: str) -> None:
     with of(data) as kg:
         context = expand(kg, SEEDS, knob, question=question)
@@ -79,7 +79,7 @@ def test_invariants(data: list[Triple], knob: ContextSettings, question: str) ->
 
 
 @given(graphs, knobs, st.integers(0, 40), st.integers(0, 600))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_larger_budget_gives_a_superset(
     data: list[Triple], knob: ContextSettings, more_triples: int, more_tokens: int
 ) -> None:
@@ -91,10 +91,8 @@ def test_a_larger_budget_gives_a_superset(
 
 
 @given(graphs, knobs, st.randoms(use_true_random=False))
-@settings(max_examples=40, deadline=None)
-def test_the_order_of_loading_does_not_matter(
-    data: list[Triple], knob: ContextSettings, rng: random.Random
-) -> None:
+@settings(max_examples=40)
+def test_loading_order_does_not_matter(data: list[Triple], knob: ContextSettings, rng: random.Random) -> None:
     shuffled = list(data)
     rng.shuffle(shuffled)
     with of(data) as one, of(shuffled) as other:
@@ -272,10 +270,7 @@ EX = Namespace("https://w3id.org/mrag/demo/products#")
 QUESTION = "What database products are linked to RDF?"
 
 
-@pytest.fixture(scope="module")
-def graph() -> Iterator[KnowledgeGraph]:
-    with mrag.demo() as kg:
-        yield kg
+graph = opened(lambda _: mrag.demo())
 
 
 @pytest.fixture(scope="module")
@@ -309,8 +304,6 @@ def test_no_trivia_and_no_anonymous_node(found: Retrieval) -> None:
 
 
 def test_inferred_lines_are_marked_and_provable(graph: KnowledgeGraph, found: Retrieval) -> None:
-    from mrag.reasoning.run import proof_of
-
     inferred = [line for line in found.context.lines if line.inferred]
     assert inferred
     assert all(line.text + " inferred" in found.context.text() for line in inferred)

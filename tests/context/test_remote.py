@@ -22,7 +22,7 @@ from mrag.rdf.terms import Triple, to_ox
 from mrag.stores.base import Capabilities, Dataset, SelectResult, TripleStore
 from mrag.stores.oxigraph import OxigraphStore
 from tests.cases import cases
-from tests.conftest import PRODUCTS
+from tests.conftest import PRODUCTS, opened
 from tests.fuseki_server import UNNAMED, fuseki_server
 from tests.proxy import proxy
 from tests.servers import graphdb_protocol, oxigraph_server, virtuoso_server
@@ -113,10 +113,7 @@ def filled(store: TripleStore, data: Data) -> KnowledgeGraph:
     return kg
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with oxigraph_server(tmp_path_factory.mktemp("oxigraph"), memory=True, seconds=60) as url:
-        yield url
+server = opened(lambda folder: oxigraph_server(folder, memory=True, seconds=60))
 
 
 @pytest.fixture(scope="module")
@@ -135,7 +132,7 @@ def unplaced(context: Context) -> Context:
     data, knobs, st.sampled_from(["", "Which p1 does the p2 of n0 have, too?", "p3 of n1 and n2"]),
     st.booleans(),
 )  # fmt: skip
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_the_same_as_over_the_embedded_store(
     remote: TripleStore, data: Data, knob: ContextSettings, question: str, by_end: bool
 ) -> None:
@@ -155,7 +152,7 @@ def test_the_same_as_over_the_embedded_store(
 
 
 @given(data, st.sampled_from(["out", "in"]), st.permutations([(16, 16), (48, 8), (3, 2), (5, 30)]))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_what_was_read_for_one_bound_is_not_taken_for_another(
     remote: TripleStore, data: Data, direction: str, bounds: list[tuple[int, int]]
 ) -> None:

@@ -22,9 +22,6 @@ TRIPLES = 2235
 SEMANTIC = 28  # products that mrag's own reasoning finds to be semantic products
 
 
-# -- Jena ------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def jena() -> list[str]:
     """The command that runs Jena's tools."""
@@ -71,9 +68,6 @@ def test_jena_reads_the_assembler_stores_and_reasons(
     assert f"| {TRIPLES} |" in stored
 
 
-# -- Virtuoso --------------------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def virtuoso(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
     """The SQL port of a Virtuoso, and the folder it may read."""
@@ -100,7 +94,7 @@ def count(server: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True, timeout=30).stdout.strip()
 
 
-def test_virtuoso_is_healthy_and_loads_the_demo_graph_as_often_as_one_likes(
+def test_virtuoso_is_healthy_and_loads_the_demo_graph_as_often_as_wished(
     virtuoso: tuple[str, Path],
 ) -> None:
     server, folder = virtuoso

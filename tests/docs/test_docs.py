@@ -16,7 +16,7 @@ import pytest
 
 import mrag
 from mrag.testing.annotations import write_annotations
-from tests.commands import run
+from tests.commands import ran, run
 from tests.conftest import PRODUCTS, ROOT, slow
 from tests.docs.notebooks import executed, kernel
 from tests.servers import graphdb_protocol
@@ -70,8 +70,7 @@ def test_python_of_a_page_runs_from_top_to_bottom(
 
 def told(line: str, folder: Path, *more: str) -> str:
     """What a command of a page writes."""
-    done = run(*shlex.split(line, comments=True)[1:], *more, cwd=folder)
-    assert done.returncode == 0, (line, done.stdout, done.stderr)
+    done = ran(*shlex.split(line, comments=True)[1:], *more, cwd=folder)
     return done.stdout
 
 
@@ -137,8 +136,7 @@ def test_the_tables_that_are_shown_become_a_graph(tmp_path: Path) -> None:
     for name, content in zip(("shops.csv", "cities.csv"), blocks(page, "csv"), strict=True):
         (tmp_path / name).write_text(content, encoding="utf-8")
     sketch, load, query = (shlex.split(line)[1:] for line in blocks(page, "sh")[0].splitlines())
-    done = run(*sketch[: sketch.index(">")], cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    done = ran(*sketch[: sketch.index(">")], cwd=tmp_path)
     assert blocks(page, "turtle")[0] in done.stdout
     (tmp_path / sketch[-1]).write_text(done.stdout, encoding="utf-8")
     assert run(*load, cwd=tmp_path).returncode == 0

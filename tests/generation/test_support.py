@@ -2,7 +2,6 @@
 
 import importlib
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +21,11 @@ from mrag.generation.support.citations import Citer
 from mrag.generation.support.sentences import split
 from mrag.generation.verification import verify
 from mrag.graph.kg import KnowledgeGraph
-from mrag.language.tokens import fold, tokens
+from mrag.language.tokens import tokens
 from mrag.rdf.terms import OWL, RDF, RDFS, XSD, Triple
 from mrag.retrieval.verifying import NOTICE, StoreFacts
-from mrag.stores.oxigraph import OxigraphStore
 from tests.cases import cases
+from tests.conftest import graph_of, opened
 from tests.generation.conftest import GRAPH, ask_in, context_of
 
 ROWS = (
@@ -90,11 +89,7 @@ def test_an_answer_without_a_model_goes_on_to_what_is_asked_about() -> None:
 TURTLE = Path(__file__).with_name("club.ttl")
 
 
-@pytest.fixture(scope="module")
-def kg() -> Iterator[KnowledgeGraph]:
-    with KnowledgeGraph(OxigraphStore()) as kg:
-        kg.load([TURTLE])
-        yield kg
+kg = opened(lambda _: graph_of(TURTLE))
 
 
 @pytest.fixture(scope="module")
@@ -218,7 +213,7 @@ def check(given_answer: Answer, context: Context) -> None:
     str(given_answer)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(contexts(), TEXTS)
 def test_without_a_model(context: Context, question: str) -> None:
     found = answer(question, context)
@@ -229,7 +224,7 @@ def test_without_a_model(context: Context, question: str) -> None:
     assert report.ok, str(report)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(contexts(), TEXTS, st.lists(TEXTS, max_size=5), st.data())
 def test_citing_any_text(context: Context, question: str, parts: list[str], data: st.DataObject) -> None:
     labels = [label for line in context.lines for label in line.labels] or [""]
@@ -250,9 +245,3 @@ def test_citing_any_text(context: Context, question: str, parts: list[str], data
 def test_splitting_loses_no_word(text: str) -> None:
     parts = split(text)
     assert [t.key for t in tokens(" ".join(s for _, s in parts))] == [t.key for t in tokens(text)]
-
-
-@given(st.text(max_size=20))
-def test_folding_is_stable(word: str) -> None:
-    assert fold(word.upper().lower()) == fold(word.upper().lower())
-    assert isinstance(fold(word), str)

@@ -16,12 +16,10 @@ from mrag.generation.answering import answer, cite
 from mrag.generation.verification import verify
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Term, Triple
-from mrag.stores.http import Access
 from tests.cases import cases
 from tests.conftest import PRODUCTS, slow
 from tests.generation.conftest import E, ask_in
-from tests.java_servers import fuseki_server
-from tests.servers import graphdb_protocol, oxigraph_server, virtuoso_server
+from tests.servers import server_of
 
 TEXT = (
     "Here is what I found:\n\n"
@@ -178,22 +176,7 @@ QUESTIONS = (
 @pytest.fixture(scope="module", params=["oxigraph", *slow("virtuoso", "fuseki", "graphdb")])
 def kg(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
     folder = tmp_path_factory.mktemp(request.param)
-    if request.param == "virtuoso":
-        with virtuoso_server(folder) as url:
-            yield from _loaded(url, Access(user="dba", password="dba"))
-    elif request.param == "fuseki":
-        with fuseki_server(folder) as base:
-            yield from _loaded(f"fuseki:{base}/ds")
-    elif request.param == "graphdb":
-        with graphdb_protocol(folder) as url:
-            yield from _loaded(url)
-    else:
-        with oxigraph_server(folder, memory=True, seconds=20) as url:
-            yield from _loaded(url)
-
-
-def _loaded(url: str, access: Access | None = None) -> Iterator[KnowledgeGraph]:
-    with mrag.connect(url, "verified", access=access) as found:
+    with server_of(request.param, folder) as url, mrag.connect(url, "verified") as found:
         found.load([PRODUCTS])
         if not found.store.capabilities.reasoning:
             found.reason()

@@ -2,6 +2,7 @@
 
 import math
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -79,14 +80,14 @@ def check(index: ClueIndex, corpus: Corpus, only: set[str] | None = None, tokens
 
 
 @given(corpora())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_every_operation_equals_brute_force(corpus: Corpus) -> None:
     check(ClueIndex.build(corpus, 100_000), corpus)
 
 
 @pytest.mark.slow
 @given(corpora(), st.sets(st.integers(0, 12).map(lambda i: f"urn:{i:02}")), st.integers(3, 20))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_segments_and_restrictions_equal_brute_force(corpus: Corpus, only: set[str], size: int) -> None:
     check(ClueIndex.build(corpus, 100_000, segment_tokens=size), corpus, only)
 
@@ -94,7 +95,7 @@ def test_segments_and_restrictions_equal_brute_force(corpus: Corpus, only: set[s
 @given(
     corpora(tokens=3, most=20), st.sets(st.integers(0, 12).map(lambda i: f"urn:{i:02}")), st.integers(0, 4)
 )
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_hubs_change_nothing(corpus: Corpus, only: set[str], hub: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(clue_index, "HUB", hub)
@@ -122,7 +123,7 @@ def test_wide_tokens(tmp_path: Path) -> None:
 
 
 @given(st.lists(st.integers(0, 3), max_size=60))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_suffixes_are_sorted_within_documents(numbers: list[int]) -> None:
     text = np.array([*numbers, 0], np.uint16)
 
@@ -172,10 +173,8 @@ def test_ends_of_documents_are_tokens_where_wanted() -> None:
 
 @pytest.mark.slow
 @given(corpora(), st.integers(3, 20))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_kept_on_disk_equals_memory(corpus: Corpus, size: int) -> None:
-    import tempfile
-
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "index"
         ClueIndex.build([("urn:old", [1])], 100_000, folder=folder)
@@ -229,7 +228,7 @@ def test_cursors_are_shared_between_threads() -> None:
 
 
 @given(st.lists(st.sets(st.integers(0, 299)), min_size=1, max_size=4), st.sampled_from([0, 64]))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_continuations_of_segments_are_joined(parts: list[set[int]], few: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(clue_index, "_FEW", few)
@@ -273,7 +272,7 @@ def every_clue(
     st.none() | st.sets(st.integers(0, 12).map(lambda i: f"urn:{i:02}")), st.sampled_from([0.0, 0.4]),
     st.sampled_from([0.0, 1.0]),
 )  # fmt: skip
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 def test_wide_beams_find_every_clue(
     corpus: Corpus, seed: int, start: str, only: set[str] | None, penalty: float, prior: float
 ) -> None:
@@ -298,7 +297,7 @@ def test_wide_beams_find_every_clue(
 
 
 @given(corpora(tokens=5, most=8), st.integers(0, 99), st.sampled_from([(1, 1), (2, 2), (4, 2), (6, 3)]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_narrow_beams_find_true_clues(corpus: Corpus, seed: int, shape: tuple[int, int]) -> None:
     index = ClueIndex.build(corpus, 6, end=5)
     knobs = replace(WIDE, beams=shape[0], groups=shape[1])

@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -17,16 +16,9 @@ from mrag.cel.problem import instances
 from mrag.cli import app
 from mrag.errors import ConfigError, IndexMismatch, MissingIndex, QueryRefused
 from mrag.generative import decoding
+from mrag.generative import ranker as ranking
 from mrag.generative.clue_index import ClueIndex
 from mrag.generative.models import ByteTokeniser
-from mrag.generative.ranker import (
-    GenerativeRanker,
-    build_clues,
-    clue_folder,
-    clue_texts,
-    is_stale,
-    open_clues,
-)
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import RDF, RDFS, Triple
 from mrag.retrieval.rankers import Question, Ranker
@@ -45,18 +37,12 @@ class ByteModel(TinyModel):
 
 
 @pytest.fixture(scope="module")
-def demo() -> Iterator[KnowledgeGraph]:
-    with mrag.demo(model="none") as kg:
-        yield kg
-
-
-@pytest.fixture(scope="module")
 def index(demo: KnowledgeGraph) -> ClueIndex:
-    return build_clues(demo, ByteTokeniser())
+    return ranking.build_clues(demo, ByteTokeniser())
 
 
 def test_names_stand_once_in_documents(demo: KnowledgeGraph, index: ClueIndex) -> None:
-    texts = dict(clue_texts(demo))
+    texts = dict(ranking.clue_texts(demo))
     assert texts[EX + "GraphDB"].startswith("GraphDB. ")
     assert not texts[EX + "GraphDB"].startswith("GraphDB. GraphDB")
     assert len(texts) == 264 and len(index) == len(set(texts.values()))
@@ -72,9 +58,7 @@ def test_names_stand_once_in_documents(demo: KnowledgeGraph, index: ClueIndex) -
         (Named(EX + "Database"), None), (None, "SELECT ?v WHERE { ?p ex:developedBy ?v }"),
     ],
 )  # fmt: skip
-def test_the_mask_is_exact(
-    demo: KnowledgeGraph, index: ClueIndex, concept: object, query: str | None
-) -> None:
+def test_masks_are_exact(demo: KnowledgeGraph, index: ClueIndex, concept: object, query: str | None) -> None:
     prefix = f"PREFIX ex: <{EX}> "
     if query is None:
         expression, _ = decoding.read_concept(demo, concept)  # type: ignore[arg-type]
@@ -83,7 +67,7 @@ def test_the_mask_is_exact(
     else:
         wanted = {str(row[0]) for row in demo.query(prefix + query)}  # type: ignore[union-attr]
         restriction = decoding.of_query(demo, index, prefix + query)
-    texts = {iri: f" {text}".encode() for iri, text in clue_texts(demo) if iri in wanted}
+    texts = {iri: f" {text}".encode() for iri, text in ranking.clue_texts(demo) if iri in wanted}
     assert restriction.ids == set(texts) and 0 < len(texts) < 264
     rng = np.random.default_rng(0)
     for text in [*texts.values()][:12]:
@@ -100,14 +84,14 @@ def test_the_mask_is_exact(
 
 
 def test_hits_rest_on_clues(demo: KnowledgeGraph, index: ClueIndex) -> None:
-    ranker = GenerativeRanker(demo, index, ByteModel())
+    ranker = ranking.GenerativeRanker(demo, index, ByteModel())
     assert isinstance(ranker, Ranker)
     question = Question("Who makes databases?")
     hits = ranker.rank(question, 5)
     assert 0 < len(hits) <= 5 and hits == ranker.rank(question, 5)
     assert [h.rank for h in hits] == list(range(1, len(hits) + 1))
     assert len({h.iri for h in hits}) == len(hits)
-    texts = dict(clue_texts(demo))
+    texts = dict(ranking.clue_texts(demo))
     by_document = {c.documents[0]: c for c in reversed(ranker.clues(question))}
     for hit in hits:
         clue = by_document[hit.iri]
@@ -115,7 +99,7 @@ def test_hits_rest_on_clues(demo: KnowledgeGraph, index: ClueIndex) -> None:
         assert clue.text in texts[hit.iri]
         assert sum(clue.text in text for text in texts.values()) == 1
     assert [h.score for h in hits] == sorted((h.score for h in hits), reverse=True)
-    summed = GenerativeRanker(demo, index, ByteModel(), aggregation="sum").rank(question, 20)
+    summed = ranking.GenerativeRanker(demo, index, ByteModel(), aggregation="sum").rank(question, 20)
     assert {h.iri for h in summed} == {h.iri for h in ranker.rank(question, 20)}
 
 
@@ -128,9 +112,9 @@ def test_reasons_say_in_how_many_documents_a_clue_occurs(concept: str | None) ->
             kg.insert([Triple(URIRef(EX + name), URIRef(RDFS + "label"), Literal(label))])
         for name in ("c", "d", "e"):
             kg.insert([Triple(URIRef(EX + name), URIRef(RDF + "type"), URIRef(EX + "Vendor"))])
-        index = build_clues(kg, ByteTokeniser())
-        texts = dict(clue_texts(kg))
-        ranker = GenerativeRanker(kg, index, ByteModel(), concept=concept)
+        index = ranking.build_clues(kg, ByteTokeniser())
+        texts = dict(ranking.clue_texts(kg))
+        ranker = ranking.GenerativeRanker(kg, index, ByteModel(), concept=concept)
         said = set()
         for asked in ("red", "hill", "lake", "house", "blue"):
             clues = {iri: c for c in reversed(ranker.clues(Question(asked))) for iri in c.documents}
@@ -146,14 +130,14 @@ def test_reasons_say_in_how_many_documents_a_clue_occurs(concept: str | None) ->
 
 def test_masked_hits_are_instances(demo: KnowledgeGraph, index: ClueIndex) -> None:
     wanted = set(instances(demo, from_dl("ex:Vendor", demo.prefixes)))
-    ranker = GenerativeRanker(demo, index, ByteModel(), concept="ex:Vendor")
+    ranker = ranking.GenerativeRanker(demo, index, ByteModel(), concept="ex:Vendor")
     hits = ranker.rank(Question("databases"), 20)
     assert hits and {h.iri for h in hits} <= wanted
     assert all(h.reasons[-1] == "is in vendor" for h in hits)
     query = f"SELECT ?x WHERE {{ ?x a <{EX}Vendor> }}"
-    queried = GenerativeRanker(demo, index, ByteModel(), query=query).rank(Question("databases"), 20)
+    queried = ranking.GenerativeRanker(demo, index, ByteModel(), query=query).rank(Question("databases"), 20)
     assert [h.iri for h in queried] == [h.iri for h in hits]
-    empty = GenerativeRanker(demo, index, ByteModel(), concept="ex:Vendor ⊓ ex:Feature")
+    empty = ranking.GenerativeRanker(demo, index, ByteModel(), concept="ex:Vendor ⊓ ex:Feature")
     assert empty.rank(Question("databases"), 5) == [], "no clue, no hit"
     for knobs, error, message in (
         ({"concept": "ex:Vendor", "query": query}, ConfigError, "not both"),
@@ -162,15 +146,17 @@ def test_masked_hits_are_instances(demo: KnowledgeGraph, index: ClueIndex) -> No
         ({"query": "DROP ALL"}, QueryRefused, None),
     ):
         with pytest.raises(error, match=message):
-            GenerativeRanker(demo, index, ByteModel(), **knobs).rank(Question("a"), 1)  # type: ignore[arg-type]
+            ranking.GenerativeRanker(demo, index, ByteModel(), **knobs).rank(Question("a"), 1)  # type: ignore[arg-type]
     with pytest.raises(IndexMismatch):
-        GenerativeRanker(demo, index, TinyModel(6))
+        ranking.GenerativeRanker(demo, index, TinyModel(6))
 
 
 def test_pictures_are_described(demo: KnowledgeGraph, index: ClueIndex, tmp_path: Path) -> None:
     picture = tmp_path / "picture.png"
     picture.write_bytes(b"\x89PNG not looked at")
-    blind = GenerativeRanker(demo, index, ByteModel(), describe=lambda path: f"a {path.stem} of a database")
+    blind = ranking.GenerativeRanker(
+        demo, index, ByteModel(), describe=lambda path: f"a {path.stem} of a database"
+    )
     hits = blind.rank(Question("What is this?", picture), 3)
     note = 'the picture\'s description stood in: "a picture of a database"'
     assert hits and all(h.reasons[-1] == note for h in hits)
@@ -185,7 +171,7 @@ def test_the_classifier_describes_by_default(demo: KnowledgeGraph, index: ClueIn
     picture = Path(photograph) / "astronaut.png"
     if not picture.exists():
         pytest.skip("scikit-image ships no photograph here")
-    hits = GenerativeRanker(demo, index, ByteModel()).rank(Question(image=picture), 1)
+    hits = ranking.GenerativeRanker(demo, index, ByteModel()).rank(Question(image=picture), 1)
     assert "A classifier sees:" in hits[0].reasons[-1]
 
 
@@ -193,16 +179,16 @@ def test_indexes_beside_the_store(tmp_path: Path) -> None:
     with mrag.connect(f"oxigraph:{tmp_path / 'store'}") as kg:
         kg.insert([Triple(URIRef("urn:a"), URIRef(RDFS + "label"), Literal("A dog", lang="en"))])
         with pytest.raises(MissingIndex):
-            open_clues(kg)
-        build_clues(kg, ByteTokeniser())
-        opened = open_clues(kg)
-        assert opened.documents(list(b" A dog")) == ["urn:a"] and not is_stale(kg, opened)
+            ranking.open_clues(kg)
+        ranking.build_clues(kg, ByteTokeniser())
+        opened = ranking.open_clues(kg)
+        assert opened.documents(list(b" A dog")) == ["urn:a"] and not ranking.is_stale(kg, opened)
         kg.insert([Triple(URIRef("urn:b"), URIRef(RDFS + "label"), Literal("A cat", lang="en"))])
-        assert is_stale(kg, open_clues(kg))
+        assert ranking.is_stale(kg, ranking.open_clues(kg))
     with mrag.connect() as kg:
-        assert clue_folder(kg) is None
+        assert ranking.clue_folder(kg) is None
         with pytest.raises(MissingIndex, match="memory"):
-            open_clues(kg)
+            ranking.open_clues(kg)
 
 
 def run(*args: object) -> Result:

@@ -117,9 +117,6 @@ def model(small: Path) -> TransformersModel:
     return loaded
 
 
-# -- models ------------------------------------------------------------------------------------------------
-
-
 def test_texts_survive_the_tokeniser(model: TransformersModel) -> None:
     tokeniser = model.tokeniser
     assert isinstance(tokeniser, models.Tokeniser) and isinstance(model, models.LanguageModel)
@@ -168,9 +165,6 @@ def test_a_missing_package_is_named(missing: str, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(sys.modules, missing, None)
     with pytest.raises(ModelError, match=rf"{missing}.*mrag\[generative-training\]"):
         models.library(missing)
-
-
-# -- low-rank training -------------------------------------------------------------------------------------
 
 
 def test_a_tiny_model_overfits_fifty_pairs_and_its_clues_come_back(tmp_path: Path) -> None:
@@ -317,9 +311,6 @@ def test_what_cannot_be_trained_is_said(tmp_path: Path) -> None:
     ):
         with pytest.raises((ConfigError, ModelError), match=message):
             wrong()
-
-
-# -- the command and the packaged model --------------------------------------------------------------------
 
 
 @pytest.mark.model

@@ -17,6 +17,7 @@ from mrag.graphcodes.models import ModelExtractor, read_code
 from mrag.graphcodes.ranker import summed
 from mrag.graphcodes.sources import from_scene_triples, neighbourhood, neighbourhoods
 from mrag.rdf.terms import SKOLEM, Triple
+from mrag.reasoning.run import reason
 from tests.cases import cases
 from tests.conftest import PRODUCTS
 from tests.images.conftest import photos  # noqa: F401
@@ -28,9 +29,6 @@ P = "https://w3id.org/mrag/demo/products#"
 
 def edges(code: GraphCode) -> set[tuple[str, str, str]]:
     return {edge.key for edge in code.edges}
-
-
-# -- neighbourhoods ----------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -86,7 +84,6 @@ def test_a_hub_takes_no_room_from_others(kg: KnowledgeGraph) -> None:
 
 def test_the_products_have_codes_with_inferred_classes(kg: KnowledgeGraph) -> None:
     kg.load([PRODUCTS])
-    from mrag.reasoning.run import reason
 
     before = neighbourhood(kg, P + "GraphDB")
     reason(kg)
@@ -98,9 +95,6 @@ def test_the_products_have_codes_with_inferred_classes(kg: KnowledgeGraph) -> No
 def test_settings_that_make_no_sense(kg: KnowledgeGraph, knobs: dict[str, int]) -> None:
     with pytest.raises(ConfigError):
         neighbourhood(kg, str(E.ann), **knobs)
-
-
-# -- scene graphs ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("triple", [("a", "b"), ("a", "b", 3), ("a", " ", "c")])
@@ -134,7 +128,7 @@ def test_what_cannot_be_read_is_said(text: str, problem: str) -> None:
         read_code(text)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.text(alphabet='{}[]",:abc 01\n\\()', max_size=60))
 def test_any_answer_is_a_code_or_an_error_of_ours(text: str) -> None:
     with contextlib.suppress(ModelError):
@@ -178,9 +172,6 @@ def test_a_model_that_cannot_be_reached() -> None:
         ModelExtractor(model).extract("A dog.")
 
 
-# -- pictures ----------------------------------------------------------------------------------------------
-
-
 def test_a_picture_goes_to_the_model_as_a_block(
     photos: Path,  # noqa: F811
     monkeypatch: pytest.MonkeyPatch,
@@ -201,9 +192,6 @@ def test_a_broken_picture_is_not_sent(tmp_path: Path) -> None:
     (tmp_path / "a.png").write_bytes(b"\x89PNG but no more")
     with pytest.raises(LoadError):
         ModelExtractor(FakeListChatModel(responses=[])).extract_picture(tmp_path / "a.png")
-
-
-# -- fusion ------------------------------------------------------------------------------------------------
 
 
 def test_scores_are_fused_by_what_they_are_of_the_best() -> None:

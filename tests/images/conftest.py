@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mrag.graph.kg import KnowledgeGraph
-from mrag.stores.oxigraph import OxigraphStore
+from tests.conftest import graph_of, opened
 from tests.images.seeing_server import COLOURS, SeeingServer, llava
 
 E = "http://example.org/"
@@ -33,12 +32,8 @@ def photos(tmp_path: Path) -> Path:
     return draw(tmp_path / "photos")
 
 
-@pytest.fixture
-def wardrobe() -> Iterator[KnowledgeGraph]:
-    """The graph in memory."""
-    with KnowledgeGraph(OxigraphStore()) as kg:
-        kg.load([WARDROBE])
-        yield kg
+wardrobe = opened(lambda _: graph_of(WARDROBE), "function")
+"""The graph in memory."""
 
 
 @pytest.fixture

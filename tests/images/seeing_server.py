@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from tests.generation.ollama_server import OllamaServer, ProtocolError, Served, last
@@ -75,8 +76,6 @@ def llava(**more: Any) -> SeeingServer:
 
 
 def main(address: str, delay: float) -> None:
-    from pathlib import Path
-
     with llava(delay=delay) as server:
         Path(address).write_text(server.url, encoding="utf-8")
         while True:

@@ -5,9 +5,7 @@ import json
 import signal
 import threading
 from collections import Counter
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,12 +31,12 @@ from mrag.reasoning.run import reason
 from mrag.retrieval.rankers import Question
 from mrag.stores.oxigraph import OxigraphStore
 from tests.cases import cases
-from tests.conftest import slow
+from tests.conftest import opened, slow
 from tests.crash import Campaign, Job, breaks, graph_state, program
 from tests.generation.ollama_server import ProtocolError
 from tests.images.conftest import ANNOTATIONS, GARMENTS, WARDROBE, E, draw
 from tests.images.seeing_server import SeeingServer, llava, said_of
-from tests.servers import graphdb_protocol, oxigraph_server
+from tests.servers import server_of
 
 Image = pytest.importorskip("PIL.Image", reason="Pillow is not installed (pip install 'mrag[images]')")
 
@@ -363,16 +361,12 @@ def test_a_journal_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
         pass
 
 
-def store(kind: str, folder: Path) -> AbstractContextManager[str]:
-    return oxigraph_server(folder, memory=True) if kind == "oxigraph" else graphdb_protocol(folder)
-
-
 @pytest.mark.parametrize("kind", ["oxigraph", *slow("graphdb")])
 def test_a_graph_on_a_server_is_enriched_in_two_runs(
     kind: str, photos: Path, tmp_path: Path, seeing: SeeingServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
-    with store(kind, tmp_path) as url:
+    with server_of(kind, tmp_path) as url:
         with mrag.connect(url) as kg:
             kg.load([WARDROBE])
             before = kg.revision
@@ -407,10 +401,7 @@ def said(data: bytes) -> str:
     return f'A garment in {rgb(data)},\n"plain" \\ ünïcode.'
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[SeeingServer]:
-    with llava(say=said, delay=0.05) as running:
-        yield running
+server = opened(lambda _: llava(say=said, delay=0.05))
 
 
 def store_in(folder: Path) -> Path:

@@ -234,8 +234,6 @@ def test_objects_that_cannot_embed_pictures_are_refused(wardrobe: KnowledgeGraph
         ImageLooksRanker(wardrobe, photos, Wrong()).update()
 
 
-# -- photos ----------------------------------------------------------------------------------------
-
 PHOTOS = {
     "a cup of coffee": "coffee", "a cat": "chelsea", "a motorbike": "motorcycle_left", "a rocket": "rocket",
     "an old palace": "china", "a flower": "flower",
@@ -422,9 +420,7 @@ def test_a_failing_model_is_told(wardrobe: KnowledgeGraph, photos: Path, seeing:
         asked(wardrobe, "sleeve", photos, model="ollama:llava", k=3)
 
 
-def test_the_notebook_shows_pictures_and_nothing_of_the_graph_becomes_markup(
-    wardrobe: KnowledgeGraph, photos: Path
-) -> None:
+def test_notebooks_show_pictures_and_no_markup_of_the_graph(wardrobe: KnowledgeGraph, photos: Path) -> None:
     bad = '<script>alert(1)</script>"><img src=http://evil.example/x onerror=alert(1)> coat'
     wardrobe.insert([Triple(URIRef(E + "image_1"), URIRef(E + "hasDescription"), Literal(bad))])
     wardrobe.insert([Triple(URIRef(E + "image_1"), RDFS.label, Literal('"><script>alert(2)</script>'))])
@@ -531,9 +527,7 @@ def said(gallery_kg: KnowledgeGraph, text: str) -> Answer:
 
 
 @pytest.mark.parametrize(("kind", "text"), SENTENCES)
-def test_what_is_true_is_supported_and_the_rest_marked(
-    gallery_kg: KnowledgeGraph, kind: str, text: str
-) -> None:
+def test_what_is_true_is_supported_the_rest_marked(gallery_kg: KnowledgeGraph, kind: str, text: str) -> None:
     answer = said(gallery_kg, text)
     if kind == "not":
         assert not answer.supported

@@ -83,8 +83,6 @@ def strange_markup(html: str, allowed: set[str]) -> list[str]:
     return reader.wrong
 
 
-# --- The reader who is easily deceived ------------------------------------------------------------------
-
 _FOLD = str.maketrans(
     {**dict.fromkeys("【〔〖〘〚⟦❲⁅「『", "["), **dict.fromkeys("】〕〗〙〛⟧❳⁆」』", "]"), "т": "t", "Т": "t"}
 )

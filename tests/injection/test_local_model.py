@@ -1,12 +1,11 @@
 """The real small model: what others wrote reaches its tokeniser as plain text, and forges nothing."""
 
-from __future__ import annotations
-
 import random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import httpx
 import pytest
+from langchain_core.messages import BaseMessage
 from rdflib import URIRef
 
 import mrag
@@ -17,18 +16,13 @@ from mrag.completion.patterns import IncompleteTriple
 from mrag.completion.reading import ModelReader
 from mrag.errors import ModelError
 from mrag.generation.answering import answer
-from mrag.generation.models import resolve
+from mrag.generation.models import LocalServer, resolve
 from mrag.generation.prompts import messages
 from mrag.planning.plan import Unknown
 from tests.generation.conftest import gguf, local_server
 from tests.generation.ollama_server import OllamaServer, Served
 from tests.injection.hostile import CONTROLS, attack, text
 from tests.injection.test_prompts import record, wrong_with
-
-if TYPE_CHECKING:
-    from langchain_core.messages import BaseMessage
-
-    from mrag.generation.models import LocalServer
 
 __all__ = ["gguf", "local_server"]
 
@@ -109,9 +103,7 @@ def test_the_model_forges_nothing(local_server: LocalServer) -> None:
     attack("answers of the small model", 2, lambda rng: of_an_answer(rng, model))
 
 
-def test_nor_does_it_over_the_protocol_of_ollama(
-    local_server: LocalServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nor_over_ollamas_protocol(local_server: LocalServer, monkeypatch: pytest.MonkeyPatch) -> None:
     with OllamaServer([Served("smollm2:latest")], chat=local_server) as server:
         monkeypatch.setenv("OLLAMA_HOST", server.url)
         model = resolve("ollama:smollm2", num_predict=16)

@@ -23,23 +23,26 @@ import mrag
 from mrag import untrusted
 from mrag.completion.chain import answer as completed_answer
 from mrag.completion.passages import Passage
-from mrag.completion.patterns import CompletedTriple, Completion, IncompleteTriple, TriplePlan
+from mrag.completion.patterns import CompletedTriple, Completion, IncompleteTriple, ModelPlanner, TriplePlan
 from mrag.completion.reading import ModelReader, SoughtTriple
 from mrag.context.display import Display
 from mrag.context.expansion import expand
 from mrag.context.render import Context, Line
 from mrag.errors import ModelError
+from mrag.evaluation.benchmark import _ask
 from mrag.generation.answering import answer, stream_answer
 from mrag.generation.prompts import messages, prompt
 from mrag.generation.result import Answer, EvidenceRef, ShownImage, recorded
 from mrag.generation.verbalise import verbalise
 from mrag.generation.verification import verify
 from mrag.graph.kg import KnowledgeGraph
+from mrag.graphcodes.models import ModelExtractor
 from mrag.images.prompts import answer_messages
 from mrag.planning.plan import Unknown
 from mrag.rdf.terms import Term, Triple
 from mrag.retrieval.answering import ask
 from mrag.retrieval.answering import verify as verified
+from mrag.retrieval.rankers import Hit
 from mrag.retrieval.retriever import TripleStoreRetriever, format_docs
 from mrag.stores.oxigraph import OxigraphStore
 from tests.generation.conftest import ask_in, context_of
@@ -155,12 +158,6 @@ def of_pictures(rng: random.Random) -> str | None:
     return f"the request leaves its line: {last!r}" if len(last.splitlines()) != 1 or signs_in(last) else None
 
 
-@pytest.fixture(scope="module")
-def kg() -> Any:
-    with mrag.demo(model="none") as graph:
-        yield graph
-
-
 def of_passages(rng: random.Random, kg: KnowledgeGraph) -> str | None:
     some = [Passage(f"urn:p:{n}", text(rng), "a.txt", text(rng)) for n in range(rng.randint(1, 4))]
     unknown: Any = rng.choice(["object", "predicate"])
@@ -182,23 +179,13 @@ def of_passages(rng: random.Random, kg: KnowledgeGraph) -> str | None:
     return None
 
 
-BUILDERS: dict[str, Callable[..., str | None]] = {
-    "context": of_a_context, "template": of_a_template, "pictures": of_pictures,
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", BUILDERS)
-def test_lines_and_ids_are_those_put_in(name: str) -> None:
-    attack(f"prompt: {name}", 150, BUILDERS[name])
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_kind_of_text_in_a_context(kind: str) -> None:
     attack(f"context, {kind}", 60, lambda rng: of_a_context(rng, kind))
 
 
-def test_passages_stay_theirs(kg: KnowledgeGraph) -> None:
-    attack("prompt: passages", 150, lambda rng: of_passages(rng, kg))
+def test_passages_stay_theirs(demo: KnowledgeGraph) -> None:
+    attack("prompt: passages", 150, lambda rng: of_passages(rng, demo))
 
 
 def graph_of(rng: random.Random) -> KnowledgeGraph:
@@ -237,13 +224,7 @@ def of_a_graph(rng: random.Random) -> str | None:
     return None
 
 
-def test_a_graph_of_hostile_terms() -> None:
-    attack("context of a real graph", 40, of_a_graph)
-
-
 def of_documents(rng: random.Random) -> str | None:
-    from mrag.retrieval.rankers import Hit
-
     class Ranker:
         def rank(self, question: Any, k: int) -> list[Hit]:
             return [Hit(f"{E}x{n}", 1.0 / n, n, (text(rng),)) for n in (1, 2, 3)]
@@ -261,17 +242,8 @@ def of_documents(rng: random.Random) -> str | None:
     return None
 
 
-def test_documents_of_the_retriever() -> None:
-    attack("documents of the retriever", 40, of_documents)
-
-
 def of_other_prompts(rng: random.Random) -> str | None:
     """The extractor, the planner and the questions of a benchmark."""
-    from mrag.completion.patterns import ModelPlanner
-    from mrag.errors import ModelError
-    from mrag.evaluation.benchmark import _ask
-    from mrag.graphcodes.models import ModelExtractor
-
     model = Recording(responses=[text(rng)])
     given = [text(rng) for _ in range(3)]
     for call in (
@@ -288,8 +260,16 @@ def of_other_prompts(rng: random.Random) -> str | None:
     return None
 
 
-def test_the_other_prompts() -> None:
-    attack("other prompts", 60, of_other_prompts)
+ATTACKS: dict[str, tuple[int, Callable[[random.Random], str | None]]] = {
+    "prompt: context": (150, of_a_context), "prompt: template": (150, of_a_template),
+    "prompt: pictures": (150, of_pictures), "context of a real graph": (40, of_a_graph),
+    "documents of the retriever": (40, of_documents), "other prompts": (60, of_other_prompts),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_lines_and_ids_are_those_put_in(name: str) -> None:
+    attack(name, *ATTACKS[name])
 
 
 PIECES = st.sampled_from([piece for pieces in KINDS.values() for piece in pieces])
@@ -297,7 +277,7 @@ TEXTS = st.lists(
     st.one_of(PIECES, st.text(max_size=6), st.text("[]<>()|/\\t1 \u200b#{}", max_size=8)), max_size=6
 )
 HOSTILE = TEXTS.map("".join)
-many = settings(max_examples=tries(200), deadline=None)
+many = settings(max_examples=tries(200))
 
 
 @many

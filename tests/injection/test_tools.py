@@ -3,11 +3,12 @@
 import json
 import random
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from langchain_core.language_models import FakeListChatModel
+from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
+from langchain_core.messages import AIMessage
 from rdflib import Literal, URIRef
 
 import mrag
@@ -20,10 +21,11 @@ from mrag.completion.review import accept, list_runs, propose, runs_graph
 from mrag.generation.answering import answer
 from mrag.generation.result import EvidenceRef
 from mrag.graph.kg import KnowledgeGraph
+from mrag.images.enrichment import JournalEntry, triples_of
 from mrag.loaders.snippets import Document
 from mrag.mcp.tools import of_query
 from mrag.planning.plan import Unknown
-from mrag.rdf.terms import Triple
+from mrag.rdf.terms import Triple, to_ntriples
 from mrag.reasoning.proofs import Proof, render
 from mrag.stores.base import Dataset, SelectResult
 from tests.cases import cases
@@ -138,9 +140,6 @@ async def test_no_tool_does_what_it_was_not_made_for(tool: str, arguments: dict[
 
 def test_a_model_that_calls_tools_calls_none() -> None:
     """A reply with tool calls is a reply: only its text is read."""
-    from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
-    from langchain_core.messages import AIMessage
-
     call = {"name": "query", "args": {"sparql": "DROP ALL"}, "id": "1", "type": "tool_call"}
     model = GenericFakeChatModel(messages=iter([AIMessage("Ontotext.", tool_calls=[call])]))
     given = answer("Who develops GraphDB?", products(), model)
@@ -155,12 +154,6 @@ def test_structured_results_are_exact() -> None:
 
 DEMO = "https://w3id.org/mrag/demo/products#"
 HONEST = "Last year Stardog was developed by Rainer Weiss and his friends."
-
-
-@pytest.fixture(scope="module")
-def kg() -> Iterator[KnowledgeGraph]:
-    with mrag.demo(model="none") as graph:
-        yield graph
 
 
 def state(kg: KnowledgeGraph) -> tuple[object, ...]:
@@ -211,8 +204,8 @@ def of_a_reply(rng: random.Random, kg: KnowledgeGraph) -> str | None:
     return None if state(kg) == before else "something was written"
 
 
-def test_replies_only_propose_what_was_asked(kg: KnowledgeGraph) -> None:
-    attack("replies of readers", 50, lambda rng: of_a_reply(rng, kg))
+def test_replies_only_propose_what_was_asked(demo: KnowledgeGraph) -> None:
+    attack("replies of readers", 50, lambda rng: of_a_reply(rng, demo))
 
 
 def of_a_run(rng: random.Random) -> str | None:
@@ -276,15 +269,14 @@ def of_documents(rng: random.Random, kg: KnowledgeGraph) -> str | None:
     return f"a document wrote {evil}" if evil else None
 
 
-def test_documents_are_only_texts(kg: KnowledgeGraph) -> None:
-    attack("documents of --texts", 30, lambda rng: of_documents(rng, kg))
-    assert kg.holds("ASK { ?s ?p ?o }")
-    assert not kg.store.ask("ASK { <urn:x:s> ?p ?o }", Dataset((evidence_graph(kg), runs_graph(kg))))
+def test_documents_are_only_texts(demo: KnowledgeGraph) -> None:
+    attack("documents of --texts", 30, lambda rng: of_documents(rng, demo))
+    assert demo.holds("ASK { ?s ?p ?o }")
+    assert not demo.store.ask("ASK { <urn:x:s> ?p ?o }", Dataset((evidence_graph(demo), runs_graph(demo))))
 
 
 def test_a_description_is_only_a_text() -> None:
     """What a model that sees says is the text of its image: it writes no other triple."""
-    from mrag.images.enrichment import JournalEntry, triples_of
 
     def of_an_entry(rng: random.Random) -> str | None:
         said = text(rng)
@@ -292,7 +284,6 @@ def test_a_description_is_only_a_text() -> None:
             "urn:i", "", said, text(rng), text(rng), "{}", "2026-01-01T00:00:00Z", "mrag", "00"
         )
         own, shared = triples_of(entry)
-        from mrag.rdf.terms import to_ntriples
 
         rows = to_ntriples([*own, *shared]).decode()
         if rows.count("\n") != len(own) + len(shared) or own[0].o != Literal(said):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pickle
 import random
 import signal
 import subprocess
@@ -55,7 +56,7 @@ class _Kept:
         return getattr(self._runner, name)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(numbers=st.lists(st.integers(0, 10**12), max_size=12))
 def test_every_runner_gives_each_result_once(processes: ProcessRunner, numbers: list[int]) -> None:
     expected = [(at, number * number) for at, number in enumerate(numbers)]
@@ -105,9 +106,6 @@ def test_runners_by_name() -> None:
             none()
     with pytest.raises(ConfigError, match="cannot be sent"):
         list(carry(ProcessRunner(1), lambda task: task, [1, 2]))
-
-
-# -- embedding ---------------------------------------------------------------------------------------------
 
 
 class Counting:
@@ -189,8 +187,6 @@ def test_texts_that_an_index_of_the_graph_knows_are_not_embedded_again(tmp_path:
 
 
 def test_the_work_of_embedding_pickles_without_its_model() -> None:
-    import pickle
-
     work = EmbeddingWork("wordllama", 1)
     once = work(["a red shoe"])
     again = pickle.loads(pickle.dumps(work))

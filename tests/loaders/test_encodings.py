@@ -269,7 +269,7 @@ def piece(request: pytest.FixtureRequest) -> Any:
 
 
 @given(rows=st.lists(VALUES, max_size=6), ascii_only=st.booleans(), indent=st.sampled_from([None, 1]))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_arrays_and_lines(
     piece: int,
     tmp_path_factory: pytest.TempPathFactory,
@@ -290,7 +290,7 @@ def test_arrays_and_lines(
 
 
 @given(data=st.dictionaries(st.text(max_size=5), VALUES, max_size=5))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_objects(piece: int, tmp_path_factory: pytest.TempPathFactory, data: dict[str, Any]) -> None:
     path = tmp_path_factory.mktemp("json") / "a.json"
     path.write_text("\ufeff" + json.dumps(data), encoding="utf-8")
@@ -410,9 +410,7 @@ def owl(encoding: str = "UTF-8", entities: str = "") -> bytes:
 
 @pytest.mark.parametrize("encoding", ["UTF-8", "ISO-8859-1"])
 @pytest.mark.parametrize("ending", ["owl", "owl.gz"])
-def test_ontologies_with_namespaces_as_entities_are_loaded(
-    encoding: str, ending: str, tmp_path: Path
-) -> None:
+def test_ontologies_with_namespaces_as_entities_load(encoding: str, ending: str, tmp_path: Path) -> None:
     path = tmp_path / f"wines.{ending}"
     path.write_bytes(gzip.compress(owl(encoding)) if ending.endswith("gz") else owl(encoding))
     with mrag.connect() as kg:

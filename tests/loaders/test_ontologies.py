@@ -60,9 +60,7 @@ def undeclared(kg: KnowledgeGraph) -> set[str]:
     return {str(t) for found in (rows, classes) for (t,) in found}  # type: ignore[union-attr, misc]
 
 
-def test_all_that_is_made_of_annotations_is_declared_and_consistent(
-    tmp_path: Path, kg: KnowledgeGraph
-) -> None:
+def test_what_is_made_of_annotations_is_declared_and_consistent(tmp_path: Path, kg: KnowledgeGraph) -> None:
     write_annotations(tmp_path / "a.json", scale=0.001)
     with Fashionpedia(tmp_path / "a.json", boxes=True, masks=True).ntriples() as triples:
         kg.load([triples])
@@ -72,9 +70,7 @@ def test_all_that_is_made_of_annotations_is_declared_and_consistent(
         assert reason(graph).clashes == ()
 
 
-def test_all_that_is_made_of_scene_graphs_is_declared_and_consistent(
-    tmp_path: Path, kg: KnowledgeGraph
-) -> None:
+def test_what_is_made_of_scene_graphs_is_declared_and_consistent(tmp_path: Path, kg: KnowledgeGraph) -> None:
     rows = [
         {"image_id": 1, "region_id": 1, "caption": "a", "triples": [["a", "v:on", "b"], ["a", "is", "on"]]},
         {"image_id": 2, "url": "http://example.com/2", "width": 3, "height": 4, "x": 1},

@@ -16,7 +16,7 @@ from mrag.loaders.snippets import Cutting, Document, Snippets, cut, title_of
 TEXT = st.text(st.sampled_from(list('abZ .!?\n\r\t…。é🦊’"')), max_size=400)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(TEXT, st.integers(40, 90), st.booleans())
 def test_no_word_is_lost_and_every_passage_is_its_text(said: str, most: int, overlap: bool) -> None:
     document = Document("a.txt", "a", said)

@@ -86,7 +86,7 @@ TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30
 
 
 @given(st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=5))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_no_text_of_a_cell_becomes_syntax(
     tmp_path_factory: pytest.TempPathFactory, cells: list[tuple[str, str]]
 ) -> None:
@@ -166,9 +166,7 @@ def test_a_cell_that_is_wrong_is_named_by_line_and_column(tmp_path: Path) -> Non
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "iso-8859-1"])
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_tables_are_read_however_they_are_written(
-    tmp_path: Path, encoding: str, delimiter: str, end: str
-) -> None:
+def test_tables_are_read_however_written(tmp_path: Path, encoding: str, delimiter: str, end: str) -> None:
     text = delimited(ROWS, delimiter).replace("\r\n", end)
     path = tmp_path / "t.csv"
     path.write_bytes(text.encode(encoding))
@@ -319,10 +317,8 @@ NAMED = st.text(SIGNS, min_size=1, max_size=8).filter(
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
-def test_a_sketch_loads_whatever_the_table(
-    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
-) -> None:
+@settings(max_examples=60)
+def test_a_sketch_loads_for_any_table(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     folder = tmp_path_factory.mktemp("sketch")
     names = data.draw(st.lists(NAMED, min_size=1, max_size=5, unique=True))
     rows = data.draw(st.lists(st.tuples(*(CELL for _ in names)), min_size=1, max_size=6))

@@ -55,9 +55,6 @@ def closed(bare: Graph) -> Graph:
     return close(bare)
 
 
-# --- the file ----------------------------------------------------------------------------------------
-
-
 def test_each_section_is_sorted() -> None:
     previous: str | None = None
     count = 0
@@ -69,9 +66,6 @@ def test_each_section_is_sorted() -> None:
             previous = subject[1]
             count += 1
     assert count > 200, "the pattern above no longer matches the layout of the file"
-
-
-# --- the words ---------------------------------------------------------------------------------------
 
 
 def test_every_term_has_exactly_one_english_label(products: Graph) -> None:
@@ -130,9 +124,6 @@ def test_homepages_are_iris_and_belong_to_one_thing_each(products: Graph) -> Non
     assert all(isinstance(page, URIRef) and re.match(r"https?://", page) for page in pages)
 
 
-# --- the inventory -----------------------------------------------------------------------------------
-
-
 def test_what_there_has_to_be(products: Graph) -> None:
     for cls, least in ((EX.Product, 44), (EX.Vendor, 24), (EX.Feature, 30)):
         assert len(members(products, cls)) >= least
@@ -174,9 +165,6 @@ def test_words_of_the_demo_question_reach_the_three_triple_stores(products: Grap
     question_terms = {("linked to", EX.linkedTo), ("database", EX.Database), ("product", EX.Product)}
     for label, term in question_terms:
         assert Literal(label, lang="en") in set(products.objects(term, RDFS.label))
-
-
-# --- the declarations --------------------------------------------------------------------------------
 
 
 def test_nothing_in_the_namespace_is_undeclared(products: Graph) -> None:
@@ -236,9 +224,6 @@ def test_all_cities_are_told_apart(products: Graph) -> None:
     assert members(products, EX.LicenseKind) in sets
 
 
-# --- the axioms --------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("name", "prop", "filler", "value"),
     [
@@ -266,9 +251,6 @@ def test_axioms_and_chains(products: Graph) -> None:
         assert list(Collection(products, products.value(prop, OWL.propertyChainAxiom, any=False))) == chain
 
 
-# --- the use of every term ---------------------------------------------------------------------------
-
-
 @pytest.mark.slow
 def test_every_property_has_statements(products: Graph, closed: Graph) -> None:
     inferred_only = {EX.linkedTo, EX.developedIn}
@@ -293,9 +275,6 @@ def test_every_individual_is_used(products: Graph, closed: Graph) -> None:
     for cls, uses in used.items():
         assert members(products, cls) == uses, cls
     assert set().union(*used.values()) == individuals(products)
-
-
-# --- what follows ------------------------------------------------------------------------------------
 
 
 def test_the_closure_is_consistent_and_merges_nothing(products: Graph, closed: Graph) -> None:
@@ -337,9 +316,6 @@ INFERRED = set(Graph().parse(HERE / "inferred.ttl"))
 
 def test_inferred_statements(products: Graph, closed: Graph) -> None:
     assert set(closed) >= INFERRED and INFERRED.isdisjoint(products)
-
-
-# --- what would follow -------------------------------------------------------------------------------
 
 
 @pytest.mark.slow

@@ -137,8 +137,6 @@ class _Evaluation:
             return str(value) if isinstance(value, Literal) else None
         return value
 
-    # -- blocks ------------------------------------------------------------------------------------
-
     def _all(self, block: pl.Block) -> list[Binding]:
         if block not in self._kept:
             self._kept[block] = self._solutions(block, {})
@@ -192,8 +190,6 @@ class _Evaluation:
                 for place, term in places
             ):
                 yield from self._matches(patterns[1:], found)
-
-    # -- conditions and values ---------------------------------------------------------------------
 
     def _holds(
         self,

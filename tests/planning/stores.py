@@ -17,7 +17,7 @@ from mrag.planning.values import Cell, Cells
 from mrag.rdf.terms import Term, Triple
 from tests.planning.graphs import CLASSES, GRAPHS
 from tests.planning.interpreter import evaluate
-from tests.servers import oxigraph_server, virtuoso_server
+from tests.servers import server_of
 
 _PLAIN = {str(XSD.date): r"\d{4}-\d\d-\d\d", str(XSD.dateTime): r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d"}
 
@@ -65,12 +65,7 @@ _NUMERIC = {XSD.integer, XSD.decimal, XSD.double, XSD.float}
 def graphs(kind: str, folder: Path) -> Iterator[dict[str, KnowledgeGraph]]:
     """Give the three graphs in a store of a kind."""
     with ExitStack() as stack:
-        url = "oxigraph:"
-        if kind == "oxigraph server":
-            url = stack.enter_context(oxigraph_server(folder, memory=True, seconds=20))
-        elif kind == "virtuoso":
-            address = stack.enter_context(virtuoso_server(folder)).removeprefix("virtuoso:http://")
-            url = f"virtuoso:http://dba:dba@{address}"
+        url = "oxigraph:" if kind == "embedded" else stack.enter_context(server_of(kind.split()[0], folder))
         found = {}
         for name, triples in GRAPHS.items():
             store, _ = open_store(url)

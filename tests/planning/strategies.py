@@ -4,33 +4,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from hypothesis import reject
+from hypothesis import HealthCheck, Phase, reject, settings
 from hypothesis import strategies as st
 from rdflib import RDF, XSD, Literal
 
 from mrag.errors import ConfigError
-from mrag.planning.plan import (
-    Aggregate,
-    Arithmetic,
-    Block,
-    Column,
-    Comparison,
-    Condition,
-    Contains,
-    DatePart,
-    Days,
-    Expression,
-    Number,
-    Order,
-    Pattern,
-    Plan,
-    Scalar,
-    Unknown,
-)
+from mrag.planning import plan as pl
 from mrag.planning.scopes import bound, check
 from tests.planning.graphs import CLASSES, HOSTILE, IN, KNOWS, NAME, PLACES, SIZE, THINGS, TILL, WHEN
 
 T = TypeVar("T")
+GENERATED = settings(database=None, phases=(Phase.generate,), suppress_health_check=list(HealthCheck))
+"""For what compares plans that are drawn by a seed: none is kept, none made smaller."""
 RELATIONS = ("=", "!=", "<", "<=", ">", ">=")
 PARTS = ("year", "quarter", "month", "day", "weekday", "hour", "clock", "date", "year-month")
 NUMBERS = (
@@ -47,15 +32,15 @@ TEXTS = ("a", "E", "élan", "vital", "5", "thing 1", "alpha", "delta", *HOSTILE)
 class _Known:
     """The unknowns that are bound so far, by what they are."""
 
-    things: list[Unknown] = field(default_factory=list)
-    sizes: list[Unknown] = field(default_factory=list)
-    names: list[Unknown] = field(default_factory=list)
-    days: list[Unknown] = field(default_factory=list)
-    others: list[Unknown] = field(default_factory=list)
-    partly: list[Unknown] = field(default_factory=list)
+    things: list[pl.Unknown] = field(default_factory=list)
+    sizes: list[pl.Unknown] = field(default_factory=list)
+    names: list[pl.Unknown] = field(default_factory=list)
+    days: list[pl.Unknown] = field(default_factory=list)
+    others: list[pl.Unknown] = field(default_factory=list)
+    partly: list[pl.Unknown] = field(default_factory=list)
     """Those that only some alternatives bind."""
 
-    def all(self) -> list[Unknown]:
+    def all(self) -> list[pl.Unknown]:
         return self.things + self.sizes + self.names + self.days + self.others
 
     def copy(self) -> "_Known":
@@ -79,67 +64,67 @@ class _Maker:
     def number(self, least: int, most: int) -> int:
         return int(self._draw(st.integers(least, most)))
 
-    def fresh(self, letter: str, known: list[Unknown]) -> Unknown:
+    def fresh(self, letter: str, known: list[pl.Unknown]) -> pl.Unknown:
         """A new unknown, or one that there is already."""
         if known and self.chance(4):
             return self.pick(known)
         self._count += 1
-        found = Unknown(f"{letter}{self._count}")
+        found = pl.Unknown(f"{letter}{self._count}")
         known.append(found)
         return found
 
-    # -- blocks --------------------------------------------------------------------------------
-
-    def pattern(self, known: _Known, *, joined: bool = True) -> Pattern:
+    def pattern(self, known: _Known, *, joined: bool = True) -> pl.Pattern:
         kind = self.number(0, 9)
         if joined and known.things:
             thing = self.pick(known.things)
         else:
             self._count += 1
-            thing = Unknown(f"t{self._count}")
+            thing = pl.Unknown(f"t{self._count}")
             known.things.append(thing)
         match kind:
             case 0 | 1:
                 cls = self.pick(CLASSES)
                 narrower = tuple(c for c in CLASSES if c != cls) if kind else ()
-                return Pattern(thing, RDF.type, cls, narrower)
+                return pl.Pattern(thing, RDF.type, cls, narrower)
             case 2:
-                return Pattern(thing, KNOWS, self.fresh("t", known.things))
+                return pl.Pattern(thing, KNOWS, self.fresh("t", known.things))
             case 3:
                 other = self.fresh("t", known.things)
-                return Pattern(other, KNOWS, thing)
+                return pl.Pattern(other, KNOWS, thing)
             case 4:
                 place = self.pick(PLACES) if self.chance(2) else self.fresh("t", known.things)
-                return Pattern(thing, IN, place)
+                return pl.Pattern(thing, IN, place)
             case 5 | 6:
-                return Pattern(thing, SIZE, self.fresh("n", known.sizes))
+                return pl.Pattern(thing, SIZE, self.fresh("n", known.sizes))
             case 7:
-                return Pattern(thing, NAME, self.fresh("s", known.names))
+                return pl.Pattern(thing, NAME, self.fresh("s", known.names))
             case 8:
-                return Pattern(thing, self.pick((WHEN, TILL)), self.fresh("d", known.days))
+                return pl.Pattern(thing, self.pick((WHEN, TILL)), self.fresh("d", known.days))
             case _:
                 if self.chance(3):
-                    return Pattern(thing, self.fresh("p", known.others), self.fresh("o", []))
-                return Pattern(thing, KNOWS, self.pick(THINGS))
+                    return pl.Pattern(thing, self.fresh("p", known.others), self.fresh("o", []))
+                return pl.Pattern(thing, KNOWS, self.pick(THINGS))
 
-    def patterns(self, known: _Known, least: int, most: int, *, joined: bool = True) -> tuple[Pattern, ...]:
+    def patterns(
+        self, known: _Known, least: int, most: int, *, joined: bool = True
+    ) -> tuple[pl.Pattern, ...]:
         return tuple(self.pattern(known, joined=joined or i > 0) for i in range(self.number(least, most)))
 
-    def block(self, known: _Known, depth: int) -> Block:
+    def block(self, known: _Known, depth: int) -> pl.Block:
         patterns = self.patterns(known, 1, 3, joined=bool(known.things))
         either = tuple(self.either(known, depth - 1) for _ in range(depth > 0 and self.chance(4)))
         certain = known.copy()
         without = tuple(self.without(certain, depth - 1) for _ in range(depth > 0 and self.number(0, 3) // 2))
         optional = tuple(self.optional(known) for _ in range(depth > 1 and self.chance(5)))
         conditions = tuple(self.condition(known) for _ in range(self.number(0, 5) // 3))
-        return Block(patterns, conditions, without, either, optional)
+        return pl.Block(patterns, conditions, without, either, optional)
 
-    def either(self, known: _Known, depth: int) -> tuple[Block, ...]:
+    def either(self, known: _Known, depth: int) -> tuple[pl.Block, ...]:
         before, found, after = known.copy(), [], []
         for _ in range(self.number(1, 3)):
             inner = before.copy()
             if self.chance(3):
-                found.append(Block(conditions=(self.condition(inner),)))
+                found.append(pl.Block(conditions=(self.condition(inner),)))
             else:
                 found.append(self.block(inner, depth))
             after.append(inner)
@@ -150,181 +135,178 @@ class _Maker:
             known.partly += [u for u in reached if u not in sure]
         return tuple(found)
 
-    def in_all(self, unknown: Unknown, branches: list[Block]) -> bool:
+    def in_all(self, unknown: pl.Unknown, branches: list[pl.Block]) -> bool:
         return all(unknown in bound(b) for b in branches)
 
-    def without(self, known: _Known, depth: int) -> Block:
+    def without(self, known: _Known, depth: int) -> pl.Block:
         inner = known.copy()
         if self.chance(8):
             return self.block(_Known(), 0)
         if self.chance(4):
-            return Block(conditions=(self.condition(inner),))
+            return pl.Block(conditions=(self.condition(inner),))
         return self.block(inner, depth)
 
-    def optional(self, known: _Known) -> Block:
-        return Block(self.patterns(known, 1, 2))
+    def optional(self, known: _Known) -> pl.Block:
+        return pl.Block(self.patterns(known, 1, 2))
 
-    # -- conditions and values -----------------------------------------------------------------
-
-    def condition(self, known: _Known) -> Condition:
+    def condition(self, known: _Known) -> pl.Condition:
         kind = self.number(0, 9)
         if kind <= 3 and known.sizes:
             right = self.pick(
                 [lambda: self.pick(NUMBERS[:-1]), lambda: self.numeric(known), lambda: self.scalar()]
             )()
-            return Comparison(self.numeric(known), self.pick(RELATIONS), right)
+            return pl.Comparison(self.numeric(known), self.pick(RELATIONS), right)
         if kind <= 6 and known.days:
             day = self.pick(known.days)
             match self.number(0, 3):
                 case 0:
-                    return Comparison(day, self.pick(RELATIONS), self.pick(DATES))
+                    return pl.Comparison(day, self.pick(RELATIONS), self.pick(DATES))
                 case 1:
-                    return Comparison(DatePart("year", day), self.pick(RELATIONS), Literal(2000))
+                    return pl.Comparison(pl.DatePart("year", day), self.pick(RELATIONS), Literal(2000))
                 case 2:
-                    return Comparison(
-                        DatePart(self.pick(("date", "year-month")), day),
+                    return pl.Comparison(
+                        pl.DatePart(self.pick(("date", "year-month")), day),
                         self.pick(RELATIONS),
                         self.pick([*DATES, *known.days]),
                     )
                 case _:
-                    return Comparison(
+                    return pl.Comparison(
                         self.days(known), self.pick(("<", ">")), Literal("400.37", datatype=XSD.decimal)
                     )
         if kind <= 7 and known.names:
             text = self.pick(TEXTS)
             if self.chance(3):
-                return Comparison(self.pick(known.names), self.pick(RELATIONS), Literal(text))
-            return Contains(self.pick(known.names), text, self.pick(("anywhere", "start", "end", "whole")))
+                return pl.Comparison(self.pick(known.names), self.pick(RELATIONS), Literal(text))
+            return pl.Contains(self.pick(known.names), text, self.pick(("anywhere", "start", "end", "whole")))
         if kind == 8 and known.things:
-            return Comparison(self.pick(known.things), self.pick(("=", "!=")), self.pick(THINGS))
+            return pl.Comparison(self.pick(known.things), self.pick(("=", "!=")), self.pick(THINGS))
         left, right = self.pick(known.all()), self.pick([*known.all(), *known.partly])
         # Virtuoso takes some IRIs for literals in nested selects, so things are not compared by order.
         ordered = left != right and not {left, right} & {*known.things, *known.others}
-        return Comparison(left, self.pick(RELATIONS if ordered else ("=", "!=")), right)
+        return pl.Comparison(left, self.pick(RELATIONS if ordered else ("=", "!=")), right)
 
-    def numeric(self, known: _Known, *, exact: bool = False) -> Expression:
-        base: Expression = self.pick(known.sizes)
+    def numeric(self, known: _Known, *, exact: bool = False) -> pl.Expression:
+        base: pl.Expression = self.pick(known.sizes)
         if self.chance(2):
-            base = Number(base)
+            base = pl.Number(base)
         if self.chance(4):
             other = self.pick([*known.sizes, *NUMBERS])
-            return Arithmetic(base, self.pick("+-*" if exact else "+-*/"), other)  # type: ignore[arg-type]
+            return pl.Arithmetic(base, self.pick("+-*" if exact else "+-*/"), other)  # type: ignore[arg-type]
         return base
 
-    def days(self, known: _Known) -> Expression:
-        return Days(self.pick(known.days), self.pick([*known.days, *DATES[:2]]))
+    def days(self, known: _Known) -> pl.Expression:
+        return pl.Days(self.pick(known.days), self.pick([*known.days, *DATES[:2]]))
 
-    def scalar(self) -> Scalar:
+    def scalar(self) -> pl.Scalar:
         known = _Known()
-        where = Block(self.patterns(known, 1, 2, joined=False))
-        return Scalar(Plan(where, (Column(self.aggregate(known, where), "v"),)))
+        where = pl.Block(self.patterns(known, 1, 2, joined=False))
+        return pl.Scalar(pl.Plan(where, (pl.Column(self.aggregate(known, where), "v"),)))
 
-    def aggregate(self, known: _Known, where: Block, *, narrowed: bool = False) -> Aggregate:
+    def aggregate(self, known: _Known, where: pl.Block, *, narrowed: bool = False) -> pl.Aggregate:
         of = (self.pick(known.things),)
         if self.chance(5):
             of = tuple(dict.fromkeys((*of, self.pick(known.all()))))
-        inner = Block()
+        inner = pl.Block()
         if narrowed and self.chance(2):
             known = known.copy()
             inner = self.block(known, 0)
         function = self.pick(("count", "count", "sum", "average", "minimum", "maximum"))
-        values: list[Expression] = []
+        values: list[pl.Expression] = []
         if known.sizes:
             number = self.numeric(known, exact=True)
-            values.append(Number(number) if function in ("minimum", "maximum") else number)
+            values.append(pl.Number(number) if function in ("minimum", "maximum") else number)
         if known.days and function in ("minimum", "maximum"):
-            values.append(DatePart(self.pick(PARTS), self.pick(known.days)))
+            values.append(pl.DatePart(self.pick(PARTS), self.pick(known.days)))
         if known.days and function != "count":
-            values.append(DatePart("year", self.pick(known.days)))
+            values.append(pl.DatePart("year", self.pick(known.days)))
         if known.names and function in ("minimum", "maximum"):
             values.append(self.pick(known.names))
         if not values or (function == "count" and not self.chance(4)):
-            return Aggregate("count", of=of, where=inner)
-        return Aggregate(function, self.pick(values), of if self.chance(4) is False else (), inner)
+            return pl.Aggregate("count", of=of, where=inner)
+        return pl.Aggregate(function, self.pick(values), of if self.chance(4) is False else (), inner)
 
-    # -- plans ---------------------------------------------------------------------------------
-
-    def joined(self, known: _Known) -> Plan:
+    def joined(self, known: _Known) -> pl.Plan:
         """A plan to be joined with a block, which binds a thing, or a thing with a number."""
         inner = _Known()
         where = self.block(inner, 1)
         thing = self.pick(inner.things)
-        columns = [Column(thing, self.fresh("t", known.things).name)]
+        columns = [pl.Column(thing, self.fresh("t", known.things).name)]
         if self.chance(2):
             self._count += 1
-            name = Unknown(f"n{self._count}")
+            name = pl.Unknown(f"n{self._count}")
             known.sizes.append(name)
-            columns.append(Column(Aggregate("count", of=(self.pick(inner.things),)), name.name))
-        order = tuple(Order(c.name, self.chance(2)) for c in reversed(columns))
-        return Plan(where, tuple(columns), order=order, limit=self.pick((None, 1, 2)))
+            columns.append(pl.Column(pl.Aggregate("count", of=(self.pick(inner.things),)), name.name))
+        order = tuple(pl.Order(c.name, self.chance(2)) for c in reversed(columns))
+        return pl.Plan(where, tuple(columns), order=order, limit=self.pick((None, 1, 2)))
 
-    def plan(self) -> Plan:
+    def plan(self) -> pl.Plan:
         known = _Known()
         plans = (self.joined(known),) if self.chance(5) else ()
         where = replace(self.block(known, 2), plans=plans)
         kind = self.number(0, 9)
         if kind == 0:
-            return Plan(where)
+            return pl.Plan(where)
         if kind <= 4:
             return self.listed(known, where)
         return self.folded(known, where)
 
-    def shaped(self, columns: tuple[Column, ...], **others: Any) -> Plan:
-        order = tuple(Order(c.name, self.chance(2)) for c in columns if self.chance(2))
+    def shaped(self, columns: tuple[pl.Column, ...], **others: Any) -> pl.Plan:
+        order = tuple(pl.Order(c.name, self.chance(2)) for c in columns if self.chance(2))
         limit = self.pick((None, None, 1, 1, 2, 3))
         offset = self.number(0, 2) if limit and self.chance(3) else 0
-        return Plan(
+        return pl.Plan(
             columns=columns, order=order, limit=limit, offset=offset,
             ties=bool(limit and order and self.chance(2)), **others,
         )  # fmt: skip
 
-    def listed(self, known: _Known, where: Block) -> Plan:
+    def listed(self, known: _Known, where: pl.Block) -> pl.Plan:
         shown = [*known.all(), *known.partly]
-        values: list[Expression] = [self.pick(shown) for _ in range(self.number(1, 2))]
+        values: list[pl.Expression] = [self.pick(shown) for _ in range(self.number(1, 2))]
         if known.sizes and self.chance(2):
             values.append(self.numeric(known, exact=True))
         if known.days and self.chance(2):
-            values.append(self.pick([DatePart(self.pick(PARTS), self.pick(known.days)), self.days(known)]))
+            values.append(self.pick([pl.DatePart(self.pick(PARTS), self.pick(known.days)), self.days(known)]))
         if self.chance(8):
             values.append(self.scalar())
         return self.shaped(self.columns(values), where=where)
 
-    def columns(self, values: Sequence[Expression]) -> tuple[Column, ...]:
+    def columns(self, values: Sequence[pl.Expression]) -> tuple[pl.Column, ...]:
         names = [
-            v.name if isinstance(v, Unknown) and not self.chance(4) else f"c{i}" for i, v in enumerate(values)
+            v.name if isinstance(v, pl.Unknown) and not self.chance(4) else f"c{i}"
+            for i, v in enumerate(values)
         ]
         if self.chance(20):
             names[0] = "t1"
-        return tuple(Column(value, name) for name, value in dict(zip(names, values, strict=True)).items())
+        return tuple(pl.Column(value, name) for name, value in dict(zip(names, values, strict=True)).items())
 
-    def folded(self, known: _Known, where: Block) -> Plan:
-        values: list[Expression] = []
-        grouped: tuple[Unknown, ...] = ()
+    def folded(self, known: _Known, where: pl.Block) -> pl.Plan:
+        values: list[pl.Expression] = []
+        grouped: tuple[pl.Unknown, ...] = ()
         if self.chance(2):
             values.append(self.pick([*known.all(), *known.partly]))
         elif known.days and self.chance(2):
-            values.append(DatePart(self.pick(PARTS), self.pick(known.days)))
+            values.append(pl.DatePart(self.pick(PARTS), self.pick(known.days)))
         if self.chance(5):
             grouped = (self.pick(known.things),)
-        folds: list[Expression] = [
+        folds: list[pl.Expression] = [
             self.aggregate(known, where, narrowed=True) for _ in range(self.number(1, 2))
         ]
-        having: tuple[Condition, ...] = ()
+        having: tuple[pl.Condition, ...] = ()
         if self.chance(3):
             having = (
-                Comparison(
+                pl.Comparison(
                     self.aggregate(known, where), self.pick(("<", ">")), Literal("1.37", datatype=XSD.decimal)
                 ),
             )
         if self.chance(6) and len(folds) == 2:
-            folds = [Arithmetic(folds[0], self.pick("+-/"), folds[1])]  # type: ignore[arg-type]
+            folds = [pl.Arithmetic(folds[0], self.pick("+-/"), folds[1])]  # type: ignore[arg-type]
         if self.chance(12) and having:
-            return Plan(where, (), grouped, having)
+            return pl.Plan(where, (), grouped, having)
         return self.shaped(self.columns([*values, *folds]), where=where, group_by=grouped, having=having)
 
 
 @st.composite
-def plans(draw: Callable[[st.SearchStrategy[Any]], Any]) -> Plan:
+def plans(draw: Callable[[st.SearchStrategy[Any]], Any]) -> pl.Plan:
     plan = _Maker(draw).plan()
     try:
         check(plan)

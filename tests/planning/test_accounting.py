@@ -1,7 +1,5 @@
 """Nothing that a question says is dropped: questions and plans that do not say the same."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any

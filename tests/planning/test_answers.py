@@ -12,10 +12,15 @@ import mrag
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.language.tokens import tokens
+from mrag.planning import plan_from_json
 from mrag.planning.answering import Attempt, compute, reader_of
 from mrag.planning.lexicon import lexicon_of
+from mrag.planning.profiling import schema_of
 from mrag.planning.reader.chains import has_no_classes
+from mrag.planning.saved import save_question
 from mrag.rdf.terms import Triple
+from tests.conftest import opened
+from tests.planning.interpreter import evaluate
 from tests.planning.questions import GRAPHS, ExpectedRows, check, loaded, questions_of, told_of
 
 Graphs = Callable[[str], KnowledgeGraph]
@@ -53,7 +58,6 @@ def test_answers_do_not_depend_on_the_order_of_loading(graphs: Graphs) -> None:
 def test_an_altered_answer_does_not_verify(graphs: Graphs) -> None:
     kg = graphs("states")
     answer = compute(kg, "how many rivers are there").answer
-    assert answer is not None
     forged = answer.to_json()
     forged["rows"][0][0]["value"] = forged["rows"][0][0]["label"] = "40"
     forged["text"] = forged["text"].replace("4 rivers", "40 rivers")
@@ -85,7 +89,6 @@ def test_a_reading_that_is_offered_is_the_one_that_its_number_takes(graphs: Grap
             continue
         for other in answer.computed.readings:
             taken = compute(graphs(name), asked.question, reading=other.number).answer
-            assert taken is not None and taken.computed is not None
             assert taken.computed.reading == other.reading
             offered += 1
     assert offered > 2
@@ -105,7 +108,6 @@ def test_only_a_graph_without_classes_is_read_as_chains(graphs: Graphs) -> None:
 
 def test_two_relations_that_join_alike_are_two_readings(graphs: Graphs) -> None:
     attempt = compute(graphs("atlas"), "Which expeditions does Ann Lund have?")
-    assert attempt.answer is not None and attempt.answer.computed is not None
     given = [attempt.answer.computed.rows[0][0].label, *(r.answer for r in attempt.answer.computed.readings)]
     assert sorted(given[:2]) == ["Aurora", "Corona"]
     assert attempt.answer.notice is not None
@@ -133,7 +135,6 @@ def test_a_text_that_is_no_question_is_not_read(graphs: Graphs) -> None:
 
 def test_that_something_is_a_film_is_marked_as_inferred(graphs: Graphs) -> None:
     answer = compute(graphs("wikidata"), "How many horror films are there?").answer
-    assert answer is not None
     assert any(citation.inferred for citation in answer.citations)
 
 
@@ -205,7 +206,6 @@ def test_things_are_put_in_order_by_what_they_are_called() -> None:
             ("the first two trees in alphabetical order", ["Alder", "beech"]),
         ):
             answer = compute(kg, question, least=0.0).answer
-            assert answer is not None and answer.computed is not None
             assert [row[0].label for row in answer.computed.rows] == wanted, question
 
 
@@ -223,3 +223,83 @@ def test_the_kind_of_a_thing_is_not_the_thing() -> None:
             )
         assert compute(kg, "Which product has the highest price?").sure
         assert not compute(kg, "Which product type has the highest price?").sure
+
+
+NS = "http://example.org/harbour/"
+
+
+stated = opened(lambda _: loaded("harbour"))
+
+
+@pytest.fixture(scope="module")
+def inferred() -> Iterator[KnowledgeGraph]:
+    with loaded("harbour") as found:
+        further = {
+            "Gull": ["Vessel"], "Petrel": ["Vessel"], "Puffin": ["Vessel", "Sailboat"], "Mammut": ["Vessel"],
+        }  # fmt: skip
+        further |= {"Ilse": ["Sailor"], "Jonte": ["Sailor"]}
+        found.insert(
+            Triple(URIRef(NS + thing), RDF.type, URIRef(NS + c))
+            for thing, over in further.items()
+            for c in over
+        )
+        yield found
+
+
+@pytest.mark.parametrize("kind", ["stated", "inferred"])
+@pytest.mark.parametrize("asked", questions_of("harbour"), ids=lambda asked: asked.question)
+def test_members_of_subclasses_count(kind: str, asked: ExpectedRows, request: pytest.FixtureRequest) -> None:
+    kg = request.getfixturevalue(kind)
+    check(kg, asked)
+    answer = compute(kg, asked.question).answer
+    if answer is not None and answer.computed is not None and asked.read:
+        plan = plan_from_json(answer.computed.plan)
+        triples = [Triple(*row) for row in kg.select("SELECT ?s ?p ?o WHERE { ?s ?p ?o }")]
+        expected = evaluate(plan, triples)
+        assert (
+            bool(expected) == (asked.rows == ("yes",)) if plan.yes_or_no else len(expected) == len(asked.rows)
+        )
+        # A no rests on what the thing is instead.
+        assert answer.citations
+
+
+def test_the_schema_counts_members_of_subclasses(stated: KnowledgeGraph, inferred: KnowledgeGraph) -> None:
+    schema = schema_of(stated)
+    counts = {c.removeprefix(NS): info.count for c, info in schema.classes.items()}
+    assert counts == {
+        "Harbour": 2, "Sailboat": 3, "Sailor": 3, "Skipper": 2, "Tug": 1, "Vessel": 4, "Yawl": 2,
+    }  # fmt: skip
+    narrower = {
+        c.removeprefix(NS): {n.removeprefix(NS) for n in i.narrower} for c, i in schema.classes.items()
+    }
+    assert {c: n for c, n in narrower.items() if n} == {
+        "Sailboat": {"Yawl"}, "Sailor": {"Skipper"}, "Vessel": {"Sailboat", "Tug", "Yawl"},
+    }  # fmt: skip
+    assert schema.properties[NS + "berth"].domains[NS + "Vessel"] == 4
+    assert not any(info.narrower for info in schema_of(inferred).classes.values())
+    assert schema_of(inferred).classes[NS + "Vessel"].count == 4
+
+
+def test_where_it_is_inferred_the_query_asks_for_the_class_alone(inferred: KnowledgeGraph) -> None:
+    answer = compute(inferred, "How many vessels are there?").answer
+    assert "VALUES" not in answer.computed.query
+
+
+def test_a_proof_says_what_a_thing_is_and_why_it_counts(stated: KnowledgeGraph) -> None:
+    answer = compute(stated, "Is Puffin a vessel?").answer
+    cited = {(c.triple.s, c.triple.o) for c in answer.citations}
+    assert cited == {
+        (URIRef(NS + a), URIRef(NS + b))
+        for a, b in (("Puffin", "Yawl"), ("Yawl", "Sailboat"), ("Sailboat", "Vessel"))
+    }
+
+
+def test_a_saved_question_and_a_follow_up_count_them(stated: KnowledgeGraph) -> None:
+    talk = stated.conversation(model="none")
+    assert talk.ask("How many sailors are there?").text.startswith("3 ")
+    assert talk.ask("And vessels?").text.startswith("4 ")
+    answer = compute(stated, "Which vessels have a berth in Wismar?").answer
+    assert answer is not None
+    save_question(stated, answer, "moored")
+    found = compute(stated, "Which vessels have a berth in Aarhus?").answer
+    assert found.computed is not None and [r[0].label for r in found.computed.rows] == ["Petrel"]

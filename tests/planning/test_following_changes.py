@@ -95,7 +95,7 @@ def assert_as_from_nothing(kg: KnowledgeGraph, folder: Path | None = None) -> No
 
 @pytest.mark.slow
 @pytest.mark.parametrize("small", [300_000, 0], ids=["small", "large"])
-@settings(max_examples=25, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, database=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(changes, min_size=1, max_size=3))
 def test_after_any_small_changes(small: int, several: list[list[tuple[bool, Triple]]]) -> None:
     with pytest.MonkeyPatch.context() as patch, KnowledgeGraph(OxigraphStore()) as kg:
@@ -108,7 +108,7 @@ def test_after_any_small_changes(small: int, several: list[list[tuple[bool, Trip
             assert_as_from_nothing(kg)
 
 
-@settings(max_examples=12, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=12, database=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(changes, min_size=1, max_size=2))
 def test_large_properties_are_adjusted_to_what_came(several: list[list[tuple[bool, Triple]]]) -> None:
     def exact(kg: KnowledgeGraph) -> dict[str, tuple[object, ...]]:
@@ -163,7 +163,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     return found
 
 
-def test_a_number_that_changes_has_its_things_properties_read_again_and_no_names(
+def test_a_changed_number_has_its_properties_read_again_and_no_names(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with KnowledgeGraph(OxigraphStore()) as kg:

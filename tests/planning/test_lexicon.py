@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from rdflib import RDFS, Literal, URIRef
 
 import mrag.planning.lexicon
 from mrag.graph.connection import open_store
@@ -23,6 +24,7 @@ from mrag.planning.lexical.schema_words import voice_of
 from mrag.planning.lexicon import Candidate, Lexicon, lexicon_of, names_of
 from mrag.planning.lexicon import best as best_of
 from mrag.planning.profiling import schema_of
+from mrag.rdf.terms import Triple
 from mrag.stores.http import Access
 from mrag.stores.oxigraph import OxigraphStore
 from tests.cases import cases
@@ -163,10 +165,6 @@ HOSTILE = [
 
 
 def test_hostile_names_are_names(tmp_path: Path) -> None:
-    from rdflib import RDFS, Literal, URIRef
-
-    from mrag.rdf.terms import Triple
-
     with KnowledgeGraph(OxigraphStore()) as kg:
         kg.insert(Triple(URIRef(f"urn:x:{i}"), RDFS.label, Literal(name)) for i, name in enumerate(HOSTILE))
         lexicon = lexicon_of(kg, None)
@@ -182,7 +180,7 @@ NAME = st.lists(WORD, min_size=1, max_size=4).map(" ".join)
 
 
 @given(st.lists(NAME, min_size=1, max_size=30, unique=True), st.integers(0, 29), st.booleans())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_every_exact_name_is_found(names: list[str], at: int, upper: bool) -> None:
     name = names[at % len(names)]
     table = NameTable.of(enumerate(names))
@@ -206,7 +204,7 @@ def typos(word: str, random: Random) -> str:
     st.lists(st.text(string.ascii_lowercase, min_size=5, max_size=14), min_size=1, max_size=40, unique=True),
     st.randoms(use_true_random=False),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_every_typo_of_a_word_is_found(words: list[str], random: Random) -> None:
     index = SpellingIndex.of(words)
     at = random.randrange(len(words))
@@ -231,18 +229,14 @@ def plain_distance(a: str, b: str) -> int:
 
 
 @given(st.text("abc", max_size=7), st.text("abc", max_size=7), st.integers(1, 2))
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 def test_the_distance_is_that_of_its_definition(a: str, b: str, most: int) -> None:
     assert distance(a, b, most) == min(plain_distance(a, b), most + 1)
 
 
 @given(st.sampled_from(["Kurosawa", "Mississippi", "Constantinople"]), st.randoms(use_true_random=False))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_misspelt_entity_is_found(name: str, random: Random) -> None:
-    from rdflib import RDFS, Literal, URIRef
-
-    from mrag.rdf.terms import Triple
-
     typo = typos(name.lower(), random)
     with KnowledgeGraph(OxigraphStore()) as kg:
         kg.insert([Triple(URIRef("urn:it"), RDFS.label, Literal(name))])
@@ -449,7 +443,7 @@ questions = st.lists(
 ).map(" ".join)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, suppress_health_check=list(HealthCheck))
 @given(graphs, graphs, questions)
 def test_changed_names_are_those_read_anew(before: Graph, after: Graph, asked: str) -> None:
     touched = {thing: after[0].get(thing, set()) for thing in {*before[0], *after[0]}}
@@ -460,7 +454,7 @@ def test_changed_names_are_those_read_anew(before: Graph, after: Graph, asked: s
     assert_same(NamedThings.of({**read, **rest}), made(after), after, asked)
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=50, suppress_health_check=list(HealthCheck))
 @given(graphs, st.dictionaries(entities, st.sets(names, max_size=2), max_size=2), questions)
 def test_what_is_not_touched_stays(before: Graph, some: dict[str, set[str]], asked: str) -> None:
     after = {thing: texts for thing, texts in {**before[0], **some}.items() if texts}, before[1]

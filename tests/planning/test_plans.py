@@ -9,7 +9,7 @@ from zlib import crc32
 
 import pyoxigraph as ox
 import pytest
-from hypothesis import HealthCheck, Phase, example, given, seed, settings
+from hypothesis import HealthCheck, example, given, seed, settings
 from hypothesis import strategies as st
 from rdflib import Literal, URIRef
 
@@ -39,12 +39,12 @@ from mrag.rdf.terms import Term, Triple
 from mrag.stores.base import Limits
 from mrag.stores.oxigraph import OxigraphStore
 from tests.cases import cases
-from tests.conftest import slow
+from tests.conftest import opened, slow
 from tests.planning.graphs import GRAPHS, HOSTILE, NAME
 from tests.planning.interpreter import number_in
 from tests.planning.questions import loaded, plan_of
 from tests.planning.stores import agree, graphs
-from tests.planning.strategies import plans
+from tests.planning.strategies import GENERATED, plans
 
 PLANS = {"embedded": 100, "oxigraph server": 200, "virtuoso": 100}
 """How many plans are compared on each of the three graphs."""
@@ -77,10 +77,7 @@ def compare(dice: str, kind: str, found: dict[str, KnowledgeGraph], name: str, c
     refused = []
 
     @seed(crc32(f"{dice} {name}".encode()))
-    @settings(
-        max_examples=count, deadline=None, database=None, phases=(Phase.generate,),
-        suppress_health_check=list(HealthCheck),
-    )  # fmt: skip
+    @settings(GENERATED, max_examples=count)
     @given(plans())
     def compared(plan: Plan) -> None:
         try:
@@ -131,14 +128,14 @@ def test_plans_in_words(words: str, written: dict[str, Any]) -> None:
     assert to_words(plan_of(written, "urn:"), name) == words
 
 
-@settings(max_examples=200, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=200, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(plans())
 def test_every_plan_has_words(plan: Plan) -> None:
     words = to_words(plan, name)
     assert words.strip() == words and "  " not in words
 
 
-SOME = settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+SOME = settings(max_examples=150, derandomize=True, suppress_health_check=list(HealthCheck))
 ODD: tuple[Any, ...] = (
     None, True, -1, 10**30, 1.5, "", "x } ; DROP ALL", "\ud800", [], {}, [[]], {"unknown": "a b"},
     {"unknown": 3}, {"type": "uri", "value": "no iri <>"}, {"type": "literal", "value": "\ud800"},
@@ -197,16 +194,11 @@ def test_depth_and_size_are_bounded() -> None:
 SPACE = "http://shop.example/"
 
 
-@pytest.fixture(scope="module")
-def shop() -> Iterator[KnowledgeGraph]:
-    with loaded("parcels") as kg:
-        yield kg
+shop = opened(lambda _: loaded("parcels"))
 
 
 @pytest.mark.parametrize(("question", "units"), cases(__file__, "several_units"))
-def test_several_units_are_neither_added_nor_compared(
-    shop: KnowledgeGraph, question: str, units: str
-) -> None:
+def test_several_units_are_not_added_nor_compared(shop: KnowledgeGraph, question: str, units: str) -> None:
     attempt = compute(shop, question)
     assert not attempt.sure and attempt.answer is None
     assert attempt.why.endswith(f"is told in several units, which are not converted: {units}")
@@ -232,7 +224,7 @@ def test_a_unit_that_comes_is_noticed(tmp_path: Path) -> None:
 )
 @example("0\x1f")
 @example("5\u00a0kg")
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_numbers_are_read_alike_by_query_and_interpreter(text: str) -> None:
     thing, size, p = Unknown("thing"), Unknown("size"), URIRef(f"{SPACE}load")
     store = ox.Store()

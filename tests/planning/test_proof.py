@@ -1,13 +1,12 @@
 """The triples that prove a row are in the graph, and the plan gives the row again over them alone."""
 
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 from rdflib import Literal, URIRef
 
@@ -18,16 +17,13 @@ from mrag.planning.proof import blocks_of_rows, proofs, prove
 from mrag.planning.run import run
 from mrag.rdf.terms import Triple
 from mrag.stores.oxigraph import OxigraphStore
+from tests.conftest import opened
 from tests.planning.graphs import GRAPHS, KNOWS, NAME, SIZE, THINGS, WHEN
 from tests.planning.interpreter import evaluate
 from tests.planning.stores import graphs, value
-from tests.planning.strategies import plans
+from tests.planning.strategies import GENERATED, plans
 
-
-@pytest.fixture(scope="module")
-def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, KnowledgeGraph]]:
-    with graphs("embedded", tmp_path_factory.mktemp("proofs")) as found:
-        yield found
+embedded = opened(lambda folder: graphs("embedded", folder))
 
 
 @pytest.mark.parametrize("name", GRAPHS)
@@ -35,10 +31,7 @@ def test_a_plan_gives_a_row_again_over_its_proof(embedded: dict[str, KnowledgeGr
     kg = embedded[name]
 
     @seed(len(name))
-    @settings(
-        max_examples=30, deadline=None, database=None, phases=(Phase.generate,),
-        suppress_health_check=list(HealthCheck),
-    )  # fmt: skip
+    @settings(GENERATED, max_examples=30)
     @given(plans())
     def proved(plan: Plan) -> None:
         result = run(kg, plan)
@@ -69,10 +62,7 @@ def test_what_is_compared_means_the_same_in_a_proof(embedded: dict[str, Knowledg
     one, other, a, b = (Unknown(n) for n in ("one", "other", "a", "b"))
 
     @seed(len(name))
-    @settings(
-        max_examples=20, deadline=None, database=None, phases=(Phase.generate,),
-        suppress_health_check=list(HealthCheck),
-    )  # fmt: skip
+    @settings(GENERATED, max_examples=20)
     @given(
         _COMPARED,
         st.sampled_from(("alternatives", "without", "plain")),
@@ -113,17 +103,12 @@ def test_inferred_triples_are_marked(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", GRAPHS)
-def test_rows_that_are_proved_at_once_rest_on_what_each_rests_on(
-    embedded: dict[str, KnowledgeGraph], name: str
-) -> None:
+def test_rows_proved_at_once_rest_on_what_each_does(embedded: dict[str, KnowledgeGraph], name: str) -> None:
     kg = embedded[name]
     together = 0
 
     @seed(len(name))
-    @settings(
-        max_examples=60, deadline=None, database=None, phases=(Phase.generate,),
-        suppress_health_check=list(HealthCheck),
-    )  # fmt: skip
+    @settings(GENERATED, max_examples=60)
     @given(plans())
     def proved(plan: Plan) -> None:
         nonlocal together
@@ -165,7 +150,7 @@ _OWNED = st.dictionaries(
 DOG, OWNER, CALLED, HOW_LARGE = map(Unknown, ("dog", "owner", "called", "size"))
 
 
-@settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(_OWNED, st.sampled_from(("count", "sum", "maximum", "both", "none")), st.booleans(), st.booleans())
 def test_groups_that_look_alike_are_not_given_the_evidence_of_each_other(
     owned: dict[int, tuple[str, list[int]]], shown: str, named: bool, bounded: bool

@@ -40,7 +40,6 @@ def helped(kg: KnowledgeGraph, question: str, said: str) -> Attempt:
 
 
 def rows_of(attempt: Attempt) -> list[tuple[str, ...]]:
-    assert attempt.answer is not None and attempt.answer.computed is not None
     return [tuple(cell.label for cell in row) for row in attempt.answer.computed.rows]
 
 

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Locator, Page
+    from playwright.sync_api import Browser, Locator, Page, Route
+else:  # what annotations name, wherever Playwright is not installed
+    Browser = Locator = Page = Route = Any
 
 ARGUMENTS = """
 --no-sandbox --disable-gpu --in-process-gpu --disable-quic --no-first-run --disable-background-networking
@@ -19,6 +21,7 @@ ARGUMENTS = """
 """.split()
 PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser")
 """The same browser; without the windows that nobody sees, a page takes a fifth of the processor's time."""
+Size = tuple[int, int]
 WIDE, NARROW = (1280, 900), (390, 844)
 SIZES = pytest.mark.parametrize(
     "size", [pytest.param(WIDE, id="1280"), pytest.param(NARROW, id="390", marks=pytest.mark.slow)]
@@ -136,7 +139,7 @@ class Watched:
 
 
 @contextmanager
-def watched(browser: Browser, base: str, size: tuple[int, int] = WIDE, **options: Any) -> Iterator[Watched]:
+def watched(browser: Browser, base: str, size: Size = WIDE, **options: Any) -> Iterator[Watched]:
     """Open a page; at the end no request has left the server, and the console has no error."""
     context = browser.new_context(viewport={"width": size[0], "height": size[1]}, **options)
     context.set_default_timeout(60_000)

@@ -20,6 +20,7 @@ from mrag.index.similarity import SimilarityIndexes
 from mrag.server import engine
 from mrag.server.running import config_of, create_app, listen
 from mrag.server.settings import ServerSettings
+from tests.conftest import opened
 from tests.servers import oxigraph_server
 
 # A process that parses keeps nothing of what it has parsed, and takes a quarter of a second to start: the
@@ -85,11 +86,8 @@ def running(kg: KnowledgeGraph, **settings: Any) -> Iterator[Running]:
         server.close()
 
 
-@pytest.fixture(scope="session")
-def demo() -> Iterator[KnowledgeGraph]:
-    """The demo graph, which no test changes."""
-    with mrag.demo(model="none") as kg:
-        yield kg
+demo = opened(lambda _: mrag.demo(model="none"), "session")
+"""The demo graph, which no test changes."""
 
 
 @pytest.fixture(scope="session")

@@ -37,7 +37,6 @@ def command(
             stdout=subprocess.PIPE, stderr=errors, text=True, env={**os.environ, **environment},
         )  # fmt: skip
         try:
-            assert process.stdout is not None
             line = process.stdout.readline()
             assert line.startswith("SPARQL"), f"It ended with {process.wait()}"
             yield process, line.split()[1].removesuffix("/sparql")

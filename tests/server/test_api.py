@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
-from rdflib import RDFS, Literal, URIRef
+from rdflib import RDF, RDFS, Literal, URIRef
 
 import mrag
 from mrag.generation.result import Answer
@@ -70,8 +70,6 @@ def test_the_schema_has_classes_and_questions_that_can_be_answered(api: httpx.Cl
 
 
 def test_examples_of_another_graph_name_its_entities() -> None:
-    from rdflib import RDF
-
     with KnowledgeGraph(OxigraphStore()) as kg:
         kg.insert(
             [

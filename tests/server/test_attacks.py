@@ -103,9 +103,6 @@ def test_waiting_for_another_change_counts_against_the_deadline() -> None:
         assert kg.count() == 1
 
 
-# -- stopping --------------------------------------------------------------------------------------
-
-
 def post(url: str, path: str, **given: object) -> Callable[[], None]:
     """Return what sends a request and lets go of whatever happens to it."""
 
@@ -226,7 +223,6 @@ def follows(kg: KnowledgeGraph, reader: reading.QuestionReader) -> None:
     new, cls = URIRef("http://example.org/NewStore"), URIRef(kg.prefixes["ex"] + "TripleStore")
     kg.insert([mrag.Triple(new, RDF.type, cls), mrag.Triple(new, RDFS.label, Literal("NewStore"))])
     given, *_ = reader.computed(_COUNT)
-    assert given is not None and given.computed is not None
     assert given.computed.rows[0][0].label == "12"
 
 

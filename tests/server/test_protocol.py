@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import mrag
 from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf import queries
 from mrag.rdf.guard import read_gate
 from mrag.rdf.slicing import sliced
 from tests.cases import cases
@@ -163,8 +164,6 @@ def test_layers_and_prefixes_work_as_in_graphdb(server: Running) -> None:
 
 
 def test_the_similarity_vocabulary_works(server: Running) -> None:
-    from mrag.rdf import queries
-
     rows = server.select(queries.get("similarity/text").text)
     assert rows
     assert {"documentID", "score"} <= rows[0].keys()
@@ -208,9 +207,7 @@ def test_a_slice_is_the_slice_of_all_rows(
 @given(
     st.sampled_from(SHAPES[::3]), NUMBERS, st.integers(0, 35), st.sampled_from(["", "DISTINCT", "REDUCED"])
 )
-def test_a_distinct_slice_is_one_of_a_distinct_query(
-    shape: str, limit: int | None, offset: int, said: str
-) -> None:
+def test_a_distinct_slice_has_a_distinct_query(shape: str, limit: int | None, offset: int, said: str) -> None:
     query = shape.format("").replace("?s {", "?p {").replace("ORDER BY ?s", "ORDER BY ?p")
     wanted = rows(sliced(read_gate(query.replace("SELECT", "SELECT DISTINCT", 1)).text, limit, offset))
     asked = query.replace("SELECT", f"SELECT {said}", 1)

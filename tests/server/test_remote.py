@@ -1,7 +1,5 @@
 """A graph in a store that is a server: its queries and its updates."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,11 +14,9 @@ import mrag
 from mrag.errors import QueryRefused
 from mrag.graph.updates import update
 from mrag.rdf.terms import Triple
-from mrag.stores.http import Access
-from tests.conftest import slow
-from tests.java_servers import fuseki_server
+from tests.conftest import opened, slow
 from tests.server.conftest import Running, load_demo, running
-from tests.servers import oxigraph_server, virtuoso_server
+from tests.servers import oxigraph_server, server_of
 
 FOUND = """
 <urn:a> <urn:n> 1 . <urn:b> <urn:n> 2 .
@@ -31,20 +27,7 @@ GRAPH <urn:g> { <urn:c> <urn:n> 3 }
 @pytest.fixture(scope="module", params=["oxigraph", *slow("fuseki", "virtuoso")])
 def anyone(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A server in front of another one, which holds the demo graph."""
-    folder = tmp_path_factory.mktemp(request.param)
-    if request.param == "virtuoso":
-        with virtuoso_server(folder) as url:
-            yield from _served(url, Access(user="dba", password="dba"))
-    elif request.param == "fuseki":
-        with fuseki_server(folder) as base:
-            yield from _served(f"fuseki:{base}/ds")
-    else:
-        with oxigraph_server(folder, memory=True) as url:
-            yield from _served(url)
-
-
-def _served(url: str, access: Access | None = None) -> Iterator[Running]:
-    with mrag.connect(url, access=access) as kg:
+    with server_of(request.param, tmp_path_factory.mktemp(request.param)) as url, mrag.connect(url) as kg:
         load_demo(kg)
         with running(kg, update=True, model="none", seconds=30.0) as found:
             yield found
@@ -180,13 +163,10 @@ _REQUESTS = st.lists(
 )
 
 
-@pytest.fixture(scope="module")
-def twin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with oxigraph_server(tmp_path_factory.mktemp("twin"), memory=True) as url:
-        yield url
+twin = opened(lambda folder: oxigraph_server(folder, memory=True))
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 @given(requests_=_REQUESTS)
 @example(  # what only a named graph holds is in the default graph too
     requests_=[
@@ -210,7 +190,7 @@ def test_updates_come_to_the_same_as_in_an_embedded_store(twin: str, requests_: 
         there.clear()
 
 
-def test_a_later_where_reads_what_was_changed_only_in_a_small_graph(
+def test_a_later_where_reads_changes_only_in_a_small_graph(
     twin: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = "INSERT DATA { <urn:a> <urn:n> 1 } ; INSERT { ?s <urn:m> ?n } WHERE { ?s <urn:n> ?n }"

@@ -265,9 +265,6 @@ def test_settings_are_checked() -> None:
     assert not ServerSettings(host="192.0.2.1").local
 
 
-# -- the command -----------------------------------------------------------------------------------
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_the_command_serves_and_stops_without_a_trace(tmp_path: Path, number: signal.Signals) -> None:
@@ -455,7 +452,6 @@ def started_in(folder: Path, *words: str) -> tuple[subprocess.Popen[bytes], str]
             [*serve, "--store", "store", *words], cwd=folder, stdout=subprocess.PIPE, stderr=log,
             env={**os.environ, "PYTHONPATH": str(ROOT), "MRAG_MODEL": "none"}, start_new_session=True,
         )  # fmt: skip
-    assert process.stdout is not None
     line = process.stdout.readline().decode()
     assert line.startswith("SPARQL"), (folder / "log").read_text()
     return process, line.split()[1].removesuffix("/sparql")

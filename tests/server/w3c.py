@@ -88,8 +88,6 @@ class Suite:
         kind = next(word for word in ("Syntax", *runners) if word in case.kind)
         (self._syntax if kind == "Syntax" else runners[kind])(case)
 
-    # -- the kinds ---------------------------------------------------------------------------------
-
     def _query(self, case: Case) -> None:
         g = case.manifest
         action, expected = g.value(case.iri, MF.action), g.value(case.iri, MF.result)
@@ -147,8 +145,6 @@ class Suite:
         location = ""
         for request in Collection(g, requests):
             location = self._one_request(g, request, location) or location
-
-    # -- what they share ---------------------------------------------------------------------------
 
     def _load(self, default: list[Path], named: dict[str, Path]) -> None:
         data = ox.serialize(_quads(default, named), format=ox.RdfFormat.N_QUADS) or b""
@@ -238,9 +234,6 @@ def _quads(default: list[Path], named: dict[str, Path]) -> list[ox.Quad]:
         for q in ox.parse(path=path, format=format[path.suffix], **how):  # type: ignore[arg-type]
             found.append(ox.Quad(q.subject, q.predicate, q.object, name))
     return found
-
-
-# -- comparing -------------------------------------------------------------------------------------
 
 
 def _term(term: Any) -> Node:

@@ -160,7 +160,6 @@ def test_the_protocol_of_assistants_is_whole_and_its_notes_are_guarded(tmp_path:
         cwd=tmp_path, env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=slave,
     )  # fmt: skip
     os.close(slave)
-    assert process.stdin is not None and process.stdout is not None
     answers = {}
     try:
         process.stdin.write(TEXT.encode() + b"\n" + "".join(json.dumps(m) + "\n" for m in messages).encode())

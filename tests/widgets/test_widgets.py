@@ -1,7 +1,5 @@
 """What notebooks show: live in a real browser and in a real kernel, and as HTML where neither is."""
 
-from __future__ import annotations
-
 import base64
 import json
 import re
@@ -9,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from rdflib import RDF, RDFS, Literal, URIRef
@@ -19,10 +17,8 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import Triple
 from mrag.reasoning.run import reason
 from mrag.widgets import NotebookView
-from tests.server.browsing import chromium
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+from tests.conftest import opened
+from tests.server.browsing import Browser, Page, chromium
 
 ROOT = Path(__file__).parents[2]
 MODULE = base64.b64encode((ROOT / "mrag/panel.js").read_bytes()).decode()
@@ -34,16 +30,7 @@ MODEL = Path(__file__).with_name("model.js").read_text(encoding="utf-8").partiti
 """The interface of a model, as anywidget documents it."""
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def demo() -> Iterator[KnowledgeGraph]:
-    with mrag.demo(model="none") as kg:
-        yield kg
+browser = opened(lambda _: chromium())
 
 
 @pytest.fixture

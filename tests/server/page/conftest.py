@@ -1,28 +1,20 @@
 """A browser for the tests of the page, and servers of the demo graph."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import httpx
 import pytest
 
 import mrag
-from tests.server.browsing import WIDE, Watched, chromium, watched
+from tests.conftest import opened
+from tests.server.browsing import WIDE, Browser, Size, Watched, chromium, watched
 from tests.server.serving import serving
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser
 
 # Learning ends when it has found what there is: the limit only holds off a busy machine.
 SETTINGS = {"update": True, "learn_seconds": 20}
 
 
-@pytest.fixture(scope="package")
-def browser() -> Iterator[Browser]:
-    with chromium() as started:
-        yield started
+browser = opened(lambda _: chromium(), "package")
 
 
 @pytest.fixture
@@ -32,7 +24,7 @@ def size() -> tuple[int, int]:
 
 
 @pytest.fixture
-def seen(browser: Browser, base: str, size: tuple[int, int]) -> Iterator[Watched]:
+def seen(browser: Browser, base: str, size: Size) -> Iterator[Watched]:
     """A page of the server, and what it did that it should not."""
     with watched(browser, base, size) as found:
         yield found

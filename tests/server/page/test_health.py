@@ -1,14 +1,12 @@
 """The page: a banner where answers rest on old ground, hostile names in every view, and axe-core's rules."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 import httpx
@@ -21,13 +19,10 @@ from mrag.rdf.terms import Triple
 from tests.cases import beside, cases
 from tests.completion.towns import TURTLE, read
 from tests.conftest import PRODUCTS, slow
-from tests.server.browsing import HOSTILE, INLINE, NARROW, POLICIES, SIZES, WIDE, watched
+from tests.server.browsing import HOSTILE, INLINE, NARROW, POLICIES, SIZES, WIDE, Browser, Size, watched
 from tests.server.page.conftest import SETTINGS
 from tests.server.page.pictures import wardrobe
 from tests.server.serving import serving
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser
 
 MARKUP = "<img src=x onerror=document.title='owned'><b>bold</b>"
 ENDLESS = f"""
@@ -50,7 +45,7 @@ class Asking(threading.Thread):
 
 @SIZES
 def test_what_is_missing_is_said_on_every_view_and_mended(
-    browser: Browser, size: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    browser: Browser, size: Size, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MRAG_EMBEDDER", "none")
     with mrag.connect() as kg:
@@ -104,9 +99,6 @@ def test_a_reader_is_told_and_changes_nothing(browser: Browser) -> None:
             asking.join(30)
 
 
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser
-
 SCRIPT = "javascript:document.title='owned'"
 FILLED = {"SCRIPT": SCRIPT, "PICTURE": json.dumps(HOSTILE + ".png"), "NAME": json.dumps(HOSTILE)}
 
@@ -120,9 +112,7 @@ def served() -> Iterator[str]:
 
 
 @POLICIES
-def test_no_view_of_results_runs_a_script(
-    browser: Browser, served: str, size: tuple[int, int], bare: bool
-) -> None:
+def test_no_view_of_results_runs_a_script(browser: Browser, served: str, size: Size, bare: bool) -> None:
     with watched(browser, served, size, bypass_csp=bare) as seen:
         for view, (query, drawn) in cases(__file__, "VIEWS").items():
             query = re.sub("|".join(FILLED), lambda word: FILLED[word[0]], query)
@@ -161,9 +151,6 @@ def test_what_cannot_be_done_is_said(client: httpx.Client, path: str, status: st
     assert len(reply.json()["error"]) > 10 and reply.headers["cache-control"] == "no-store"
 
 
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser
-
 AXE = Path(__file__).parents[2] / "clients" / "node_modules" / "axe-core" / "axe.min.js"
 VIEWS: dict[str, dict[str, list[str]]] = cases(__file__)
 """Views by group: what shows that each is there, and what is clicked in it before it is looked at."""
@@ -190,16 +177,14 @@ def axe() -> str:
 @SCHEMES
 @pytest.mark.parametrize("views", [VIEWS["first"], *slow(VIEWS["more"])], ids=["first", "more"])
 def test_no_view_has_a_fault(
-    browser: Browser, axe: str, base: str, views: dict[str, list[str]], size: tuple[int, int], scheme: str
+    browser: Browser, axe: str, base: str, views: dict[str, list[str]], size: Size, scheme: str
 ) -> None:
     assert not faults(browser, base, axe, views, size, scheme)
 
 
 @pytest.mark.slow
 @SCHEMES
-def test_no_view_of_images_has_a_fault(
-    browser: Browser, axe: str, size: tuple[int, int], scheme: str, tmp_path: Path
-) -> None:
+def test_no_view_of_images_fails(browser: Browser, axe: str, size: Size, scheme: str, tmp_path: Path) -> None:
     with mrag.connect() as kg:
         media = wardrobe(kg, tmp_path, 70)
         with serving(kg, update=True, media=media) as url:
@@ -208,9 +193,7 @@ def test_no_view_of_images_has_a_fault(
 
 @pytest.mark.slow
 @SCHEMES
-def test_no_view_of_review_has_a_fault(
-    browser: Browser, axe: str, size: tuple[int, int], scheme: str, tmp_path: Path
-) -> None:
+def test_no_view_of_review_fails(browser: Browser, axe: str, size: Size, scheme: str, tmp_path: Path) -> None:
     source = tmp_path / "towns.ttl"
     source.write_text(TURTLE, encoding="utf-8")
     with mrag.connect() as kg:
@@ -219,7 +202,6 @@ def test_no_view_of_review_has_a_fault(
         said = [read("bob", "livesIn", "visby"), read("ada", "knows", "bob"), read("ada", "wrote", "visby")]
         assert propose(kg, "Who lives where?", said, model="m") is not None
         done = propose(kg, "Where?", [read("bob", "bornIn", "lund")], model="m")
-        assert done is not None
         views = {"/#/review": [".proposals input"], f"/#/review?run={done.iri}": [".proposals mark"]}
         with serving(kg, update=True) as url:
             assert not faults(browser, url, axe, views, size, scheme)
@@ -230,7 +212,7 @@ def test_no_view_of_review_has_a_fault(
 
 
 def faults(
-    browser: Browser, url: str, axe: str, views: dict[str, list[str]], size: tuple[int, int], scheme: str
+    browser: Browser, url: str, axe: str, views: dict[str, list[str]], size: Size, scheme: str
 ) -> list[str]:
     """Return what axe-core finds in views, each with its address."""
     found: list[str] = []

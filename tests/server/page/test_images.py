@@ -1,24 +1,19 @@
 """The page, Images, and its API: a gallery that scrolls, facets, searches, a drawn box, and hostile names."""
 
-from __future__ import annotations
-
 import base64
 import json
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import httpx
 import pytest
 
 import mrag
-from tests.server.browsing import HOSTILE, NARROW, POLICIES, SIZES, WIDE, watched
+from tests.server.browsing import HOSTILE, NARROW, POLICIES, SIZES, WIDE, Browser, Size, watched
 from tests.server.page.pictures import COLOURS, GARMENTS, E, wardrobe
 from tests.server.serving import serving
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser
 
 MANY = 1_250
 MADE = "main b, main script, main img[onerror], a[href^=javascript]"
@@ -35,9 +30,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @SIZES
-def test_a_task_from_the_gallery_to_a_box_and_marks(
-    browser: Browser, shop: str, size: tuple[int, int]
-) -> None:
+def test_a_task_from_the_gallery_to_a_box_and_marks(browser: Browser, shop: str, size: Size) -> None:
     with watched(browser, shop, size) as seen:
         page = seen.open()
         seen.click(page.get_by_role("link", name="Images", exact=True), ".cell img[src]")
@@ -98,7 +91,7 @@ def test_a_task_from_the_gallery_to_a_box_and_marks(
 
 
 @SIZES
-def test_it_can_be_used_by_the_keyboard_alone(browser: Browser, shop: str, size: tuple[int, int]) -> None:
+def test_it_can_be_used_by_the_keyboard_alone(browser: Browser, shop: str, size: Size) -> None:
     with watched(browser, shop, size) as seen:
         page = seen.open("/#/images", ".cell img[src]")
         index = "document.activeElement.dataset.index"
@@ -148,7 +141,7 @@ def test_a_picture_of_ones_own_is_searched_by(browser: Browser, tmp_path: Path) 
 
 @POLICIES
 def test_hostile_names_of_images_and_labels_stay_text(
-    browser: Browser, tmp_path: Path, size: tuple[int, int], bare: bool
+    browser: Browser, tmp_path: Path, size: Size, bare: bool
 ) -> None:
     with mrag.connect() as kg:
         media = wardrobe(kg, tmp_path / "hostile", 70, HOSTILE)
@@ -173,7 +166,7 @@ def test_hostile_names_of_images_and_labels_stay_text(
 
 @pytest.mark.slow
 @SIZES
-def test_images_are_found_in_german(browser: Browser, shop: str, size: tuple[int, int]) -> None:
+def test_images_are_found_in_german(browser: Browser, shop: str, size: Size) -> None:
     with watched(browser, shop, size, locale="de-DE") as seen:
         page = seen.open("/#/images", "#images-state:has-text('1.250 Bilder.')")
         seen.unfold(".facets")
@@ -190,9 +183,7 @@ def test_where_there_are_no_images_it_is_said_what_to_do(browser: Browser, base:
         assert not page.get_by_label("Words").is_visible()
 
 
-def test_without_the_folder_the_names_are_shown_and_nothing_is_asked_for(
-    browser: Browser, tmp_path: Path
-) -> None:
+def test_without_the_folder_names_are_shown_and_nothing_asked_for(browser: Browser, tmp_path: Path) -> None:
     with mrag.connect() as kg:
         wardrobe(kg, tmp_path / "away", 70)
         with serving(kg) as url, watched(browser, url, WIDE) as seen:

@@ -1,10 +1,7 @@
 """The page, learning, and in German: marks, the concept they mean, why, and a class that filters."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import httpx
@@ -16,12 +13,20 @@ from mrag.index.similarity import SimilarityIndexes
 from mrag.rdf.terms import Triple
 from mrag.reasoning.run import reason
 from mrag.stores.oxigraph import OxigraphStore
-from tests.server.browsing import HOSTILE, NARROW, POLICIES, SIZES, WIDE, Watched, watched
+from tests.server.browsing import (
+    HOSTILE,
+    NARROW,
+    POLICIES,
+    SIZES,
+    WIDE,
+    Browser,
+    Page,
+    Size,
+    Watched,
+    watched,
+)
 from tests.server.page.conftest import SETTINGS
 from tests.server.serving import serving
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
 
 H = "http://hostile.example/"
 
@@ -58,9 +63,7 @@ def marked(page: Page, name: str, *, liked: bool) -> None:
 
 
 @SIZES
-def test_two_marks_are_a_concept_that_is_explained_kept_and_filters(
-    seen: Watched, size: tuple[int, int]
-) -> None:
+def test_two_marks_are_a_concept_that_is_explained_kept_and_filters(seen: Watched, size: Size) -> None:
     name = f"semantic {size[0]}"
     page = seen.open("/#/explore?q=database", "#explore-hits li")
     hits = page.locator("ol.hits > li")
@@ -127,9 +130,7 @@ def test_what_an_answer_lists_can_be_marked_by_the_keyboard(seen: Watched) -> No
 
 
 @POLICIES
-def test_hostile_names_are_learnt_and_kept_as_text(
-    browser: Browser, hostile: str, size: tuple[int, int], bare: bool
-) -> None:
+def test_hostile_names_are_learnt_as_text(browser: Browser, hostile: str, size: Size, bare: bool) -> None:
     with watched(browser, hostile, size, bypass_csp=bare) as seen:
         page = seen.open("/#/explore?q=photo", "#explore-hits .vote")
         marks = page.locator("ol.hits [data-liked='true']")
@@ -173,9 +174,7 @@ def test_where_changes_are_off_a_concept_is_learnt_and_not_kept(browser: Browser
 
 
 @SIZES
-def test_a_kept_class_is_removed_on_the_page_and_offered_no_more(
-    browser: Browser, base: str, size: tuple[int, int]
-) -> None:
+def test_a_kept_class_is_removed_and_offered_no_more(browser: Browser, base: str, size: Size) -> None:
     name = f"short lived {size[0]}"
     body = {"name": name, "concept": "ex:Database"}
     iri = httpx.post(f"{base}/api/concepts", json=body, timeout=60).json()["iri"]
@@ -214,9 +213,7 @@ def test_a_question_among_a_class_that_is_removed_is_closed(browser: Browser, ba
         assert not page.locator("#ask-result").is_visible()
 
 
-def test_a_class_is_kept_only_where_writing_is_allowed_and_asked_from_here(
-    client: httpx.Client, read_only: str
-) -> None:
+def test_a_class_is_kept_where_writing_is_allowed_from_here(client: httpx.Client, read_only: str) -> None:
     for path, body in (("", {"name": "x", "concept": "ex:Database"}), ("/forget", {"iri": "urn:x"})):
         assert httpx.post(f"{read_only}/api/concepts{path}", json=body).status_code == 403
     form = {"name": "x", "concept": "ex:Database"}
@@ -233,7 +230,7 @@ def test_a_class_is_kept_only_where_writing_is_allowed_and_asked_from_here(
 
 @pytest.mark.slow
 @SIZES
-def test_a_whole_task_in_german(browser: Browser, base: str, size: tuple[int, int]) -> None:
+def test_a_whole_task_in_german(browser: Browser, base: str, size: Size) -> None:
     name = f"quelloffen {size[0]}"
     with watched(browser, base, size, locale="de-AT") as seen:
         page = seen.open("/", "html[lang='de']")

@@ -1,7 +1,5 @@
 """The page in a real browser: a question end to end, a query, a walk, Explore, and what must never happen."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json
@@ -10,7 +8,6 @@ from collections import deque
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import httpx
 import pytest
@@ -26,14 +23,23 @@ from mrag.reasoning.run import reason
 from mrag.stores.oxigraph import OxigraphStore
 from tests.cases import cases
 from tests.conftest import slow
-from tests.server.browsing import HOSTILE, INLINE, NARROW, POLICIES, SIZES, Watched, watched
+from tests.server.browsing import (
+    HOSTILE,
+    INLINE,
+    NARROW,
+    POLICIES,
+    SIZES,
+    Browser,
+    Route,
+    Size,
+    Watched,
+    watched,
+)
 from tests.server.serving import serving, talking
 from tests.vectors import remembered_vectors
 
 __all__ = ["remembered_vectors"]
 
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser
 
 QUESTION = "What database products are linked to RDF?"
 PER_COUNTRY = "How many vendors are there per country?"
@@ -95,9 +101,7 @@ def test_what_comes_behind_a_superlative_is_shown(browser: Browser, base: str) -
 
 
 @SIZES
-def test_a_computed_answer_shows_its_rows_and_how_it_was_read(
-    browser: Browser, base: str, size: tuple[int, int]
-) -> None:
+def test_a_computed_answer_shows_its_rows_and_how_it_is_read(browser: Browser, base: str, size: Size) -> None:
     with watched(browser, base, size, permissions=["clipboard-read", "clipboard-write"]) as seen:
         page = seen.open()
         seen.enter("Question", PER_COUNTRY, "#answer table.rows")
@@ -175,9 +179,7 @@ def test_another_reading_is_asked_for_by_a_click_and_has_an_address(seen: Watche
 
 
 @SIZES
-def test_a_follow_up_has_a_field_an_address_and_can_be_shared(
-    browser: Browser, base: str, size: tuple[int, int]
-) -> None:
+def test_a_follow_up_has_a_field_an_address_and_is_shared(browser: Browser, base: str, size: Size) -> None:
     with watched(browser, base, size) as seen:
         page = seen.open("/#/ask?q=How+many+triple+stores+are+there%3F", "#answer .cite")
         assert not page.locator("#asked-before").is_visible()
@@ -225,7 +227,7 @@ def test_the_modules_of_the_first_view_are_fetched_at_once() -> None:
     assert {"main.js", *preloaded} == seen and len(preloaded) == len(seen) - 1
 
 
-def test_text_appears_while_it_is_written_and_can_be_stopped(
+def test_text_appears_as_it_is_written_and_can_stop(
     browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with (
@@ -248,7 +250,7 @@ def test_text_appears_while_it_is_written_and_can_be_stopped(
 
 
 @SIZES
-def test_a_ready_query_runs_in_the_editor(seen: Watched, size: tuple[int, int]) -> None:
+def test_a_ready_query_runs_in_the_editor(seen: Watched, size: Size) -> None:
     page = seen.open("/#/query", "#editor .CodeMirror")
     seen.unfold("#catalogue")
     names = page.locator("#catalogue-list li:visible button")
@@ -351,7 +353,7 @@ def hostile() -> Iterator[str]:
 
 
 @POLICIES
-def test_hostile_text_stays_text(browser: Browser, hostile: str, size: tuple[int, int], bare: bool) -> None:
+def test_hostile_text_stays_text(browser: Browser, hostile: str, size: Size, bare: bool) -> None:
     # The page must hold without its Content Security Policy too, which is a second wall.
     with watched(browser, hostile, size, bypass_csp=bare) as seen:
         page = seen.open()
@@ -509,9 +511,6 @@ def test_variables_named_as_what_every_object_has_are_shown(seen: Watched) -> No
         assert "function" not in seen.text("#results")
 
 
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Route
-
 EX = "https://w3id.org/mrag/demo/products#"
 
 
@@ -613,7 +612,7 @@ def test_classes_in_a_circle_have_a_place_in_the_tree(browser: Browser) -> None:
 
 
 @SIZES
-def test_an_entity_is_downloaded_as_a_file(browser: Browser, size: tuple[int, int], tmp_path: Path) -> None:
+def test_an_entity_is_downloaded_as_a_file(browser: Browser, size: Size, tmp_path: Path) -> None:
     with mrag.connect() as kg:
         data = (
             f"<urn:h:a> <{RDFS.label}> {json.dumps(HOSTILE)} ; <urn:h:p> <urn:h:b> . <urn:h:c> <urn:h:p> 1 ."

@@ -1,11 +1,9 @@
 """The page, Query: parameters, saved queries, views of a result, previews of updates; charts and receipts."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import httpx
 import pytest
@@ -13,17 +11,14 @@ from rdflib import RDF, Graph, Namespace, URIRef
 
 import mrag
 from tests.cases import cases
-from tests.server.browsing import HOSTILE, INLINE, SIZES, Watched, watched
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+from tests.server.browsing import HOSTILE, INLINE, SIZES, Browser, Size, Watched, watched
 
 ODD = HOSTILE.replace('"', "'")
 BY_VENDOR = "SELECT ?product { ?product ex:developedBy $vendor } ORDER BY ?product"
 
 
 @SIZES
-def test_a_query_is_saved_filled_in_and_run_again(seen: Watched, size: tuple[int, int]) -> None:
+def test_a_query_is_saved_filled_in_and_run_again(seen: Watched, size: Size) -> None:
     name = f"products of a vendor {size[0]}"
     page = seen.open("/#/query")
     seen.put(BY_VENDOR)
@@ -111,7 +106,7 @@ def test_triples_are_drawn_as_a_graph(seen: Watched) -> None:
 
 @SIZES
 def test_a_saved_query_has_a_link_with_its_parameters(
-    browser: Browser, base: str, client: httpx.Client, size: tuple[int, int]
+    browser: Browser, base: str, client: httpx.Client, size: Size
 ) -> None:
     name = f"vendors link {size[0]}"
     rights = ["clipboard-read", "clipboard-write"]
@@ -138,9 +133,7 @@ def test_a_saved_query_has_a_link_with_its_parameters(
 
 
 @SIZES
-def test_a_change_is_seen_before_it_is_made(
-    seen: Watched, client: httpx.Client, size: tuple[int, int]
-) -> None:
+def test_a_change_is_seen_before_it_is_made(seen: Watched, client: httpx.Client, size: Size) -> None:
     thing = f"urn:hostile:{size[0]}"
     seen.open("/#/query")
     seen.put(f"INSERT DATA {{ <{thing}> rdfs:label {ODD!r} }}")

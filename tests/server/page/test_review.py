@@ -1,27 +1,21 @@
 """The page, Review: texts are read, triples accepted and rejected one by one, and taken out again."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import httpx
 import pytest
 
 import mrag
 from mrag.completion.patterns import CompletedTriple
-from mrag.completion.review import accept, propose
+from mrag.completion.review import accept, key_of, propose, rollback
 from mrag.generation.result import EvidenceRef
 from mrag.graph.kg import KnowledgeGraph
 from mrag.images.enrichment import JournalEntry, triples_of
 from tests.completion.towns import TURTLE, E, iri, read
-from tests.server.browsing import POLICIES, SIZES, WIDE, watched
+from tests.server.browsing import POLICIES, SIZES, WIDE, Browser, Size, watched
 from tests.server.page.pictures import wardrobe
 from tests.server.serving import serving
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser
 
 HOSTILE = "<img src=x onerror=document.title='owned'><b>bold</b>"
 MADE = "#review img:not(.thumb img), #review b, #review script"
@@ -44,9 +38,7 @@ def asks(kg: KnowledgeGraph, text: str) -> bool:
 
 
 @SIZES
-def test_texts_are_read_reviewed_accepted_and_rolled_back(
-    browser: Browser, kg: KnowledgeGraph, size: tuple[int, int]
-) -> None:
+def test_texts_are_read_reviewed_and_rolled_back(browser: Browser, kg: KnowledgeGraph, size: Size) -> None:
     with serving(kg, **SETTINGS) as url, watched(browser, url, size) as seen:
         page = seen.open()
         page.get_by_role("link", name="Review", exact=True).click()
@@ -87,7 +79,6 @@ def test_what_would_be_inferred_is_shown_before(browser: Browser, kg: KnowledgeG
     run = propose(
         kg, "Where?", [read("bob", "bornIn", "ystad")], model="m", names={str(iri("ystad")): "Ystad"}
     )
-    assert run is not None
     with serving(kg, **SETTINGS) as url, watched(browser, url, WIDE) as seen:
         page = seen.open(f"/#/review?run={run.iri}")
         seen.click("Show what accepting 2 triples changes", ".inferred-ones li:has-text('Ystad is a place')")
@@ -139,9 +130,7 @@ def test_it_can_be_used_by_the_keyboard_alone(browser: Browser, kg: KnowledgeGra
 
 
 @POLICIES
-def test_hostile_quotes_and_labels_stay_text(
-    browser: Browser, kg: KnowledgeGraph, size: tuple[int, int], bare: bool
-) -> None:
+def test_hostile_quotes_stay_text(browser: Browser, kg: KnowledgeGraph, size: Size, bare: bool) -> None:
     run = propose(
         kg, HOSTILE, [read("bob", "bornIn", "ystad", quote=HOSTILE)], model=HOSTILE,
         names={str(iri("ystad")): HOSTILE},
@@ -157,7 +146,6 @@ def test_hostile_quotes_and_labels_stay_text(
 
 def test_a_reader_decides_nothing_and_is_told_why(browser: Browser, kg: KnowledgeGraph) -> None:
     run = propose(kg, "Whom?", [read("ada", "knows", "bob")], model="m")
-    assert run is not None
     with serving(kg) as url:
         with watched(browser, url, WIDE) as seen:
             page = seen.open("/#/review", "#review .note:has-text('mrag serve --update')")
@@ -211,10 +199,7 @@ def test_the_name_of_a_text_is_no_path(kg: KnowledgeGraph) -> None:
 
 
 def test_what_was_left_out_stays_out(kg: KnowledgeGraph) -> None:
-    from mrag.completion.review import key_of, rollback
-
     run = propose(kg, "?", [read("ada", "knows", "bob"), read("bob", "livesIn", "visby")], model="m")
-    assert run is not None
     [wanted] = [key_of(s.triple) for s in run.statements if s.predicate == iri("knows")]
     assert len(accept(kg, run, only=[wanted]).entered) == 1
     rollback(kg, run)
