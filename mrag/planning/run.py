@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from rdflib import URIRef
 
-from mrag.errors import QueryTimeout, StoreError
+from mrag.errors import ConfigError, QueryTimeout, StoreError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import twins_of
 from mrag.planning.compiler import SPARE, compiled, in_one
@@ -186,9 +186,10 @@ def ask_together(
     asked: dict[str, tuple[Ask | Select, int, str]] = {}
     for plan in plans:
         wanted = most[bool(asked)]
-        query = _compiled(kg, plan, schema, wanted)
-        longer = printed(_compiled(kg, plan, schema, most[0]))
-        asked.setdefault(printed(query), (query, wanted, longer))
+        with suppress(ConfigError):  # it says nothing sensible
+            query = _compiled(kg, plan, schema, wanted)
+            longer = printed(_compiled(kg, plan, schema, most[0]))
+            asked.setdefault(printed(query), (query, wanted, longer))
     known, texts, size = Found(), list(asked), kg.store.capabilities.parts
     for some in (texts[start : start + size] for start in range(0, len(texts), size) if size > 1):
         limits = Limits(seconds, sum(asked[text][1] + SPARE for text in some), 8 << 20)
