@@ -21,7 +21,7 @@ from mrag.context.render import Context
 from mrag.errors import ModelError
 from mrag.generation import models
 from mrag.generation.answering import answer, stream_answer
-from mrag.generation.models import LocalServer, invoke_json, resolve, status
+from mrag.generation.models import LocalServer, chat_ollama, invoke_json, resolve, status
 from mrag.generation.result import Answer
 from mrag.rdf.terms import Triple
 from tests.cases import cases
@@ -160,10 +160,11 @@ def test_by_command(server: Ollama, tmp_path: Path) -> None:
 
 @SLOW
 def test_a_missing_model(server: Ollama, products: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OLLAMA_HOST", server.url)
     with pytest.raises(ModelError, match=f"`ollama pull gone`. It has: {NAME}, thinker:latest"):
-        client(server, monkeypatch, "gone")
+        resolve("ollama:gone")
     with pytest.raises(ModelError, match=r"The language model gone did not answer: model 'gone' not found"):
-        answer("Who?", products, ChatOllama(model="gone", base_url=server.url))
+        answer("Who?", products, chat_ollama("gone", {}))
 
 
 @SLOW
