@@ -18,8 +18,11 @@ from mrag.context.neighbourhood import in_passes, read, read_of
 from mrag.context.render import Context
 from mrag.graph.connection import open_store
 from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.plan import Block, Column, Pattern, Plan, Unknown
+from mrag.planning.profiling import schema_of
+from mrag.planning.run import ask_together, run
 from mrag.rdf.terms import Triple, to_ox
-from mrag.stores.base import Capabilities, Dataset, SelectResult, TripleStore
+from mrag.stores.base import Capabilities, Dataset, Limits, SelectResult, TripleStore
 from mrag.stores.oxigraph import OxigraphStore
 from tests.cases import cases
 from tests.conftest import PRODUCTS, opened
@@ -259,6 +262,23 @@ def test_a_computed_answer_costs_five_round_trips_at_most(server: str) -> None:
                     assert given.text == mrag.ask(wanted, question, model="none", how="plan").text
                     assert 1 <= counted.requests - before <= most, question
                     most = 5
+
+
+def test_plans_that_are_asked_for_at_once_find_what_each_finds(remote: TripleStore) -> None:
+    kg, x, p = KnowledgeGraph(remote, f"k{next(names)}"), Unknown("x"), PREDICATES[0]
+    kg.insert(Triple(one, p, THINGS[0]) for one in THINGS[1:])
+    some, none = (Block((Pattern(x, p, end),)) for end in THINGS[:2])
+    whole = Plan(some, (Column(x, "x"),))
+    plans = [whole, replace(whole, where=none), Plan(some), Plan(none), replace(whole, limit=2)]
+    unbound = Plan(some, (Column(Unknown("y"), "y"),))
+    known = ask_together(kg, [whole, unbound, *plans[1:]], schema_of(kg), (50, 3), 30)
+    assert known
+    for plan in plans:
+        asked = dict(known)
+        found = run(kg, plan, known=asked, limits=Limits(30, 50))
+        assert asked == known, "it was asked for again"
+        assert found.rows == run(kg, plan).rows and found.holds == run(kg, plan).holds
+    kg.clear()
 
 
 def test_the_names_of_many_things_cost_three_round_trips_at_most(server: str) -> None:
