@@ -13,6 +13,7 @@ for, by the plan and then by the rows.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -388,9 +389,10 @@ class _Sides:
 
     def names(self, iris: Iterable[str]) -> set[str]:
         """Return the roots of the words by which classes, properties and things go."""
-        return roots_in(name for iri in iris for name in self._named(iri))
+        return roots_in(name for iri in iris for name in self.named(iri))
 
-    def _named(self, iri: str) -> Sequence[str]:
+    def named(self, iri: str) -> Sequence[str]:
+        """Return the names of a class, a property or a thing."""
         if (info := self.schema.properties.get(iri)) is not None:
             return [*info.names, *info.inverse_names]
         cls = self.schema.classes.get(iri)
@@ -505,7 +507,7 @@ class _Sides:
             return 0.0
         used = self.use.properties | self.use.classes | self.kin
         used = used if self.is_verb(at) else {iri for iri in used if self._said_at(iri) <= {at}}
-        names = {n for iri in used - (self.kin - self.use.classes) for n in list(self._named(iri))[:2]}
+        names = {n for iri in used - (self.kin - self.use.classes) for n in list(self.named(iri))[:2]}
         known = [c.score / 0.7 for c in self.covering(at) if c.way == "meaning" and c.term in used]
         return max([*known, *(self.lexicon.likeness(self.low[at], n) for n in sorted(names))], default=0.0)
 
@@ -523,7 +525,7 @@ class _Sides:
         Those are the ones of the plan where none are told.
         """
         some = {*self.schema.classes, *(properties or self.use.properties)}
-        names = {n for i in some for n in list(self._named(i))[:2]}
+        names = {n for i in some for n in list(self.named(i))[:2]}
         return max((self.lexicon.likeness(self.low[at], n) for n in sorted(names)), default=0.0)
 
     @cached_property
@@ -903,6 +905,7 @@ def _operations(sides: _Sides) -> Iterator[Gap]:
             yield Gap(" ".join(said), cue.cue)
     yield from (Gap(w, "unsupported") for w in sides.low if w in _TABLE["not computed"] - sides.own)
     yield from _superlatives(sides)
+    yield from _idle(sides)
     yield from _compared(sides)
     yield from _not_said(sides)
 
@@ -1023,6 +1026,9 @@ def _superlatives(sides: _Sides) -> Iterator[Gap]:
     mine = {low[at] for at in found}
     if {"maximum", "minimum"} <= mine and "from" not in low and not (great and small):
         yield Gap("maximum and minimum", "superlative")
+    limited = any(p.limit is not None for p in use.plans) and not (sides.ranks or sides.amounts)
+    if found and limited and "from" in low and "to" in low[low.index("from") :]:
+        yield Gap("from", "order")  # "from the highest to the lowest" are all of them
     for at in found:
         near = {*low[max(0, at - 2) : at], *low[at + 1 : at + 4]}
         if low[at] == "most" and ({"*", "/"} & use.done or low[at + 1 : at + 2] == ["of"]):
@@ -1031,6 +1037,18 @@ def _superlatives(sides: _Sides) -> Iterator[Gap]:
             yield Gap(low[at], "superlative")
         elif not _is_measured(sides, at):
             yield Gap(low[at], "measure")
+
+
+def _idle(sides: _Sides) -> Iterator[Gap]:
+    """Yield relations of named things whose other end nothing in the plan goes on from.
+
+    They choose no row: the names of "Linda Smith's advisor" are not those of Linda Smith.
+    """
+    use, uses = sides.use, Counter(part for part in walk(sides.use.plan) if isinstance(part, Unknown))
+    for p in (p for p in use.patterns if p.predicate != RDF.type and not use.plan.yes_or_no):
+        ends = [end for end in (p.subject, p.object) if isinstance(end, Unknown)]
+        if len(ends) < 2 and not any(uses[end] > 1 for end in ends):
+            yield Gap(sides.named(str(p.predicate))[0], "idle")
 
 
 def _is_measured(sides: _Sides, at: int) -> bool:
@@ -1135,7 +1153,9 @@ def _kinds(sides: _Sides) -> Iterator[Gap]:
         if word == "when" and not _tells_time(sides):
             yield Gap(word, "time")
     asks = [at for at, w in enumerate(low) if w in _QUESTION_WORDS and _begins(sides, at)]
-    if len(asks) > 1 and len(use.shown) < 2 and "if" not in low and not _goes_on(sides, asks[-1]):
+    # "The three singers with the most songs and how many they sing" asks for two things as well.
+    second = len(asks) > 1 or (asks and asks[0] > 1 and low[asks[0] - 1] == "and")
+    if second and len(use.shown) < 2 and "if" not in low and not _goes_on(sides, asks[-1]):
         yield Gap(low[asks[-1]], "second question")
 
 
@@ -1212,7 +1232,7 @@ def _wanted(sides: _Sides) -> Iterator[_Asked]:
         while at < len(low):
             joint, ends = (
                 "," in sides.mark(at) or low[at] == "and",
-                low[at] in _ENDS or sides.mark(at)[:1] in tuple(".?!;:("),
+                low[at] in _ENDS or sides.mark(at)[:1] in tuple(".?!;:(") or _acts(sides, at),
             )
             if (joint or ends) and places:
                 yield _Asked(tuple(places), counted, later)
@@ -1236,6 +1256,11 @@ def _wanted(sides: _Sides) -> Iterator[_Asked]:
             at += 1
         if places:
             yield _Asked(tuple(places), counted, later)
+
+
+def _acts(sides: _Sides, at: int) -> bool:
+    """Return whether a word is a verb by what stands behind: "develops the most", "climbed by climbers"."""
+    return sides.low[at + 1 : at + 2] in (["the"], ["a"], ["an"], ["by"]) and sides.is_verb(at)
 
 
 def _is_noun(sides: _Sides, at: int) -> bool:
@@ -1290,6 +1315,9 @@ def _untold(sides: _Sides, wanted: Sequence[_Asked]) -> Iterator[Gap]:
     wanted = [one for one in wanted if one.later == later]
     for one in wanted:
         head = one.places[-1]
+        number = sides.low[head : head + 2] == ["number", "of"] and len(one.places) == 1
+        if number and not (sides.is_own(head) or any(map(use.is_number, use.shown))):
+            yield Gap("number of", "number told")
         general = sides.low[head].removesuffix("s") in _GENERAL
         if general and (len(one.places) > 1 or sides.low[head].removesuffix("s") in _TABLE["of things"]):
             noun = sides.roots[head]
