@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain
+from itertools import chain, permutations
 from pathlib import Path
 from typing import Final
 
@@ -906,6 +906,7 @@ def _operations(sides: _Sides) -> Iterator[Gap]:
     yield from (Gap(w, "unsupported") for w in sides.low if w in _TABLE["not computed"] - sides.own)
     yield from _superlatives(sides)
     yield from _idle(sides)
+    yield from _back(sides)
     yield from _compared(sides)
     yield from _not_said(sides)
 
@@ -1049,6 +1050,23 @@ def _idle(sides: _Sides) -> Iterator[Gap]:
         ends = [end for end in (p.subject, p.object) if isinstance(end, Unknown)]
         if len(ends) < 2 and not any(uses[end] > 1 for end in ends):
             yield Gap(sides.named(str(p.predicate))[0], "idle")
+
+
+def _back(sides: _Sides) -> Iterator[Gap]:
+    """Yield relations that lead from a named thing and back to others, where no word says it.
+
+    Whoever is employed where Ann is does not employ her.
+    """
+    use, said = sides.use, {*sides.low, *(w.removesuffix("s") for w in sides.low)}
+    shown = {u for value in use.shown for u in use.unknowns(value)}
+    for p, q in permutations(use.patterns, 2):
+        if p.predicate != q.predicate or p.predicate == RDF.type or not said.isdisjoint(_TABLE["alike"]):
+            continue
+        for middle, there, back in ((p.object, p.subject, q.subject), (p.subject, p.object, q.object)):
+            if middle in (q.object, q.subject) and isinstance(there, URIRef) and back in shown - {middle}:
+                nouns = {w.lower() for c in use.kinds(middle) for n in sides.named(c) for w in words_in(n)}
+                if nouns and nouns.isdisjoint(said):
+                    yield Gap(sides.named(str(p.predicate))[0], "there and back")
 
 
 def _is_measured(sides: _Sides, at: int) -> bool:
