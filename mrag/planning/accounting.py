@@ -1027,8 +1027,7 @@ def _superlatives(sides: _Sides) -> Iterator[Gap]:
     mine = {low[at] for at in found}
     if {"maximum", "minimum"} <= mine and "from" not in low and not (great and small):
         yield Gap("maximum and minimum", "superlative")
-    limited = any(p.limit is not None for p in use.plans) and not (sides.ranks or sides.amounts)
-    if found and limited and "from" in low and "to" in low[low.index("from") :]:
+    if found and top.limit == 1 and "from" in low and "to" in low[low.index("from") :]:
         yield Gap("from", "order")  # "from the highest to the lowest" are all of them
     for at in found:
         near = {*low[max(0, at - 2) : at], *low[at + 1 : at + 4]}
