@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Build a real Ollama from packages, once for a folder, and print the path of the program. It takes minutes of one
 # processor. Go's archives leave out folders named "vendor", in which llama.cpp has three headers; two are packages of
-# Debian, one is in another module.
+# Debian, one is in another module. Where Go's modules cannot be had it ends with 3.
 set -euo pipefail
 version=0.17.4 audio=github.com/gen2brain/malgo@v0.11.24
 mkdir -p "$1"
@@ -15,7 +15,8 @@ if [ ! -x "ollama-$version" ]; then
   mkdir -p ollama-build/include/miniaudio
   cd ollama-build
   printf 'module x\ngo 1.24\n' >go.mod
-  found=$(go mod download -json "$audio")
+  found=$(go mod download -json "$audio") || exit 3
+  go mod download "github.com/ollama/ollama@v$version" || exit 3
   cp -f "$(sed -n 's/^\t"Dir": "\(.*\)",$/\1/p' <<<"$found")/miniaudio.h" include/miniaudio/
   flags=-O1 # to optimise more takes longer than the tests run
   if grep -qs ' avx2 ' /proc/cpuinfo; then flags+=" -mavx2 -mfma -mf16c"; fi
