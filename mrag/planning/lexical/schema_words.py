@@ -159,6 +159,10 @@ class SchemaWords:
         self._by_head = _heads(self.names, schema)
         self._said = _comment_words(schema, self._by_root)
 
+    def knows(self, word_root: str) -> bool:
+        """Return whether the root of a word is in a name."""
+        return word_root in self._by_root
+
     def names_by(self, roots: tuple[str, ...]) -> bool:
         """Return whether roots are all of a name that carries meaning."""
         return roots in self._by_weighty
