@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import runpy
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 import pytest
@@ -159,13 +160,17 @@ def here(tmp_path_factory: pytest.TempPathFactory, kernel: AsyncKernelManager) -
     return outputs("oxigraph:", tmp_path_factory.mktemp("here"), kernel)
 
 
-def outputs(store: str, folder: Path, kernel: AsyncKernelManager) -> list[str]:
+def outputs(store: str, folder: Path, kernel: AsyncKernelManager, notebook: Path = NOTEBOOK) -> list[str]:
     access = {"MRAG_STORE_USER": "dba", "MRAG_STORE_PASSWORD": "dba", "XDG_DATA_HOME": str(folder)}
-    cells = executed(NOTEBOOK, folder, kernel, MRAG_NOTEBOOK_STORE=store, **access)
+    return printed(executed(notebook, folder, kernel, MRAG_NOTEBOOK_STORE=store, **access))
+
+
+def printed(cells: Sequence[Any]) -> list[str]:
     # The second cell of code shows the store itself; a kernel may send what one cell prints in any number of
     # messages, so each cell's are joined.
-    shown = [cell.outputs for cell in cells[2:] if cell.outputs]
-    return ["".join(o.get("text") or o["data"]["text/plain"] for o in some) for some in shown]
+    shown = [cell["outputs"] for cell in cells[2:] if cell["outputs"]]
+    texts = ([o.get("text") or o["data"]["text/plain"] for o in some] for some in shown)
+    return ["".join("".join(text) for text in some) for some in texts]
 
 
 def test_the_notebook_prints_the_same_on_every_store(
@@ -174,3 +179,13 @@ def test_the_notebook_prints_the_same_on_every_store(
     there = outputs(url, tmp_path, kernel)
     assert len(here) >= 5 and "2235 triples loaded" in here[0] and "Virtuoso" in "".join(here)
     assert there == here
+
+
+def test_the_notebook_of_graphdb_prints_what_it_stores(
+    graphdb: str, tmp_path: Path, kernel: AsyncKernelManager
+) -> None:
+    path = NOTEBOOK.with_name("graphdb.ipynb")
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    stored = [cell for cell in cells if cell["cell_type"] == "code"]
+    there = outputs(f"graphdb:{graphdb}/repositories/notebook", tmp_path, kernel, path)
+    assert len(there) > 5 and there == printed(stored)
