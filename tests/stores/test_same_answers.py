@@ -60,8 +60,11 @@ Opener = Callable[[str], AbstractContextManager[KnowledgeGraph]]
 
 
 @pytest.fixture
-def opened(request: pytest.FixtureRequest) -> Opener:
+def opened(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Opener:
     """Open an empty knowledge graph on a server; of GraphDB's, the name is that of a ruleset."""
+
+    # What is kept of a repository is no use to another of its name.
+    monkeypatch.setattr("mrag.graph.kg.user_data_path", lambda name: tmp_path / name)
 
     @contextmanager
     def open_(server: str) -> Iterator[KnowledgeGraph]:
