@@ -32,7 +32,6 @@ settings.load_profile("untimed")
 ssl.create_default_context = cache(ssl.create_default_context)
 # What is collected stays: looking for garbage among it takes every worker a quarter of its start.
 gc.disable()
-
 ROOT = Path(__file__).parent.parent
 PRODUCTS = ROOT / "ontology" / "products.ttl"
 

@@ -54,7 +54,6 @@ most = int(sys.argv[1])
 resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
 os.execv(sys.argv[2], sys.argv[2:])
 """
-
 State = Any
 """What a folder holds, in values that can be compared."""
 

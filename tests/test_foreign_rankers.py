@@ -23,7 +23,6 @@ from tests import commands
 from tests.conftest import requires, slow
 
 requires("mcp", "mcp")
-
 GRAPH = """
 @prefix : <urn:x:> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
 :kea rdfs:label "Kea" ; :eats :seed . :tui rdfs:label "Tui" ; :eats :nectar .
@@ -53,7 +52,6 @@ FAULTS: dict[str, tuple[Hits, str]] = {
     "no_iri": (lambda k: [mrag.Hit(7, 1.0, 1)], "no hit"),  # type: ignore[arg-type]
 }
 """What cannot be put right, and what is said of it."""
-
 MENDED: dict[str, tuple[Hits, list[str]]] = {
     "generator": (lambda k: (hit(name) for name in ("tui", "kea")), ["tui", "kea"]),
     "endless": (lambda k: (hit(name) for name in itertools.cycle(["tui", "kea"])), ["tui", "kea"]),

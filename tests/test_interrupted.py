@@ -274,7 +274,6 @@ JOBS = (
     Job("reason", ("reason", "--store", "store"), loaded, campaign=True),
 )  # fmt: skip
 NAMES = ("main", "main-images", "main-cel", "main-garments")
-
 WORKS = tuple(("query", "ASK { ?s ?p ?o }", "--kg", name, *STORE) for name in NAMES)
 
 

@@ -22,7 +22,6 @@ from tests.commands import python
 from tests.conftest import ROOT, requires
 
 requires("mcp", "mcp")
-
 TOOLS = ["search", "context", "ask", "explain", "schema", "query"]
 SLOW = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }"
 SMALL = beside(__file__, "pets.ttl")

@@ -23,7 +23,6 @@ from tests.servers import oxigraph_server, virtuoso_server
 from tests.vectors import remembered_vectors
 
 pytestmark = pytest.mark.slow
-
 __all__ = ["remembered_vectors"]
 
 

@@ -30,7 +30,6 @@ from tests.fuseki_server import fuseki_server
 BASE = "http://example.org/"
 GARMENTS = "http://example.org/garments#"
 VIEWS = ("fashion/images", "fashion/cel", "fashion/garments")
-
 SMALL: Data = cases(__file__, "SMALL")
 
 

@@ -13,7 +13,6 @@ import pytest
 from tests.server.conftest import demo, server, writable
 
 __all__ = ["demo", "server", "writable"]
-
 HERE = Path(__file__).parent
 PACKAGES = HERE / "node_modules"
 

@@ -26,7 +26,6 @@ from tests.servers import Quiet, answering
 
 PAGE = Path(str(files("mrag") / "server" / "page"))
 OWN = sorted(path for path in PAGE.rglob("*.js") if "vendor" not in path.parts)
-
 ANY = re.compile(r"@(?:type|param|returns|typedef) \{(?:[^{}]|\{[^{}]*\})*\bany\b")
 
 

@@ -11,7 +11,6 @@ from mrag.rdf.terms import Triple
 from mrag.stores.oxigraph import OxigraphStore
 
 F = "http://example.org/films/"
-
 BY, STARS, WROTE, YEAR, GENRE = (
     URIRef(F + name) for name in ("directedBy", "starring", "writtenBy", "releaseYear", "hasGenre")
 )

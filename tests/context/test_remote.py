@@ -37,7 +37,6 @@ MANY = [URIRef(f"{N}many/{i}") for i in range(40)]
 PREDICATES = [URIRef(f"{N}p{i}") for i in range(4)]
 CLASSES = [URIRef(f"{N}C{i}") for i in range(3)]
 SEEDS = [(str(one), 1.0 / (at + 1)) for at, one in enumerate(THINGS[:3])]
-
 thing = st.sampled_from([*THINGS, *RELATIONS])
 text = st.one_of(
     st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=30).map(Literal),

@@ -27,7 +27,6 @@ from tests.server.browsing import chromium
 from tests.servers import oxigraph_server, virtuoso_server
 
 pytestmark = pytest.mark.slow
-
 PACKAGES = runpy.run_path(str(ROOT / "docs" / "hooks.py"))["PACKAGES"]
 OUTSIDE = ("http:", "https:", "mailto:")
 
@@ -143,7 +142,6 @@ if TYPE_CHECKING:
     from jupyter_client import AsyncKernelManager
 
 __all__ = ["kernel"]
-
 NOTEBOOK = ROOT / "notebooks" / "02_your_triple_store.ipynb"
 
 

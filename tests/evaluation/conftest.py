@@ -15,7 +15,6 @@ from tests.generation.ollama_server import OllamaServer, Served
 from tests.servers import Quiet, answering
 
 __all__ = ["gguf", "local_server"]
-
 E = "http://example.org/"
 SHAPE = EntityShape(E + "hasGarment", E + "hasKind", E + "Image")
 IMAGES: dict[str, list[tuple[str, ...]]] = {

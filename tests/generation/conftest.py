@@ -34,7 +34,6 @@ WORDS = {
     "description": "http://purl.org/dc/terms/description",
     "disjoint with": "http://www.w3.org/2002/07/owl#disjointWith",
 }  # fmt: skip
-
 Row = tuple[str, str, object] | tuple[str, str, object, bool]
 
 

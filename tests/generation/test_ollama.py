@@ -53,9 +53,6 @@ def client(
     return found
 
 
-# --- What is sent -------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def protocol(local_server: LocalServer) -> Iterator[OllamaServer]:
     with OllamaServer([Served(NAME)], chat=local_server) as running:
@@ -88,9 +85,6 @@ def test_a_server_that_is_gone_is_a_typed_error(products: Context) -> None:
     gone = ChatOllama(model="x", base_url="http://127.0.0.1:9")
     with pytest.raises(ModelError, match="did not answer"):
         answer("Who?", products, gone)
-
-
-# --- A real Ollama ------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

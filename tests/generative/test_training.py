@@ -29,7 +29,6 @@ _WHY = "not installed (pip install 'mrag[generative-training]')"
 torch: Any = pytest.importorskip("torch", reason=f"torch is {_WHY}")
 transformers: Any = pytest.importorskip("transformers", reason=f"transformers is {_WHY}")
 peft: Any = pytest.importorskip("peft", reason=f"peft is {_WHY}")
-
 TOKENS = models.ByteTokeniser()
 EVERYWHERE = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj", "lm_head")
 SYLLABLES = ("ba", "de", "fi", "go", "hu", "ka", "le", "mi", "no", "pu")

@@ -1,3 +1,4 @@
+import gzip
 import hashlib
 import json
 import os
@@ -33,8 +34,6 @@ def minilm() -> MiniLmEmbedder:
 
 
 def test_vocabulary_is_that_of_bert() -> None:
-    import gzip
-
     packed = files("mrag.index").joinpath("data/bert-uncased-vocab.txt.gz").read_bytes()
     plain = gzip.decompress(packed)
     # The digest of vocab.txt of bert-base-uncased, as published.
@@ -297,7 +296,6 @@ def test_a_family_gets_the_words_that_it_was_trained_with(server: tuple[str, typ
 def test_what_passes_is_tried_again_and_what_does_not_is_told(server: tuple[str, type[Handler]]) -> None:
     _, handler = server
     model = embedder("ollama:bge-m3")
-    assert model is not None
     handler.failures.extend([503, 429])
     assert model.embed_query("a").shape == (DIM,) and len(handler.asked) == 3
     handler.failures.append(404)

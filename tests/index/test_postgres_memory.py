@@ -13,7 +13,6 @@ from mrag.index.backends.base import open_backend
 from mrag.index.embedding import embedder
 
 pytestmark = pytest.mark.slow
-
 _SMALL = 'mount -t tmpfs -o size=64m tmpfs /dev/shm && exec "$@"'
 
 

@@ -25,9 +25,7 @@ from tests.injection.hostile import CONTROLS, attack, text
 from tests.injection.test_prompts import record, wrong_with
 
 __all__ = ["gguf", "local_server"]
-
 pytestmark = [pytest.mark.model, pytest.mark.slow]
-
 ROLES = {"human": "user", "ai": "assistant", "system": "system"}
 
 

@@ -4,7 +4,6 @@ import json
 import math
 import random
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -42,6 +41,7 @@ from mrag.planning.run import PlanResult, run
 from mrag.rdf.terms import Triple
 from mrag.stores.oxigraph import OxigraphStore
 from tests.cases import cases
+from tests.conftest import graph_of, opened
 from tests.planning.questions import GRAPHS
 
 X, SIZE = Unknown("x"), Unknown("size")
@@ -191,11 +191,7 @@ ASKED = [
 ]  # fmt: skip
 
 
-@pytest.fixture
-def company() -> Iterator[KnowledgeGraph]:
-    with mrag.connect() as kg:
-        kg.load([GRAPHS / "company.ttl"])
-        yield kg
+company = opened(lambda _: graph_of(GRAPHS / "company.ttl"), "function")
 
 
 def solved(n: int, weights: dict[str, float], bias: float, seed: int) -> list[SolvedReading]:

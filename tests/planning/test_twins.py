@@ -25,7 +25,6 @@ from tests.servers import oxigraph_server
 
 KIND, OTHER, LINK, SIZE = (URIRef(f"urn:x:{name}") for name in ("Kind", "Other", "link", "size"))
 PLANS = [plan_of(written, "urn:x:") for written in cases(__file__, "plans")]
-
 names = st.sampled_from([f"urn:{home}:{letter}" for home in "mz" for letter in "abcdef"]).map(URIRef)
 facts = st.one_of(
     st.builds(lambda s, c: Triple(s, RDF.type, c), names, st.sampled_from([KIND, OTHER])),

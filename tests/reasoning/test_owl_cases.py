@@ -13,7 +13,6 @@ KNOWN_FAILURES = {
     "WebOnt-imports-011-positive": "the imported ontology is not in the file",
 }
 """Cases of the RL profile that fail, and why. One that starts to pass has to leave this table."""
-
 COUNTS = {
     "RL": {"positive": (23, 29), "negative": (6, 6), "consistent": (75, 75), "inconsistent": (11, 11)},
     "EL": {"positive": (22, 26), "negative": (6, 6), "consistent": (69, 69), "inconsistent": (6, 12)},
@@ -21,7 +20,6 @@ COUNTS = {
     None: {"positive": (127, 203), "negative": (20, 23), "consistent": (327, 344), "inconsistent": (36, 114)},
 }
 """Passed and all, by profile. Outside RL most failures need a case split or an invented individual."""
-
 absent = not data_file().is_file()
 why = f"the test cases are not at {data_file()}; set MRAG_SHARED_DATA"
 needs_data = pytest.mark.skipif(absent, reason=why)

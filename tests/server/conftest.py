@@ -26,7 +26,6 @@ from tests.servers import oxigraph_server
 # A process that parses keeps nothing of what it has parsed, and takes a quarter of a second to start: the
 # next server may have it.
 engine.close_all = lambda: None
-
 SETTINGS = ServerSettings(port=0, workers=2, seconds=10.0, model="none")
 
 

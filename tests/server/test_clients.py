@@ -25,7 +25,6 @@ from tests.server.serving import command
 
 # Of rdflib's own, about how it calls itself.
 pytestmark = pytest.mark.filterwarnings("ignore:Dataset:DeprecationWarning")
-
 A, B, G = URIRef("http://example.org/a"), URIRef("http://example.org/b"), URIRef("http://example.org/g")
 
 

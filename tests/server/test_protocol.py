@@ -287,7 +287,6 @@ def test_values_are_terms_and_nothing_else(bound: Running) -> None:
 TRIES = int(os.environ.get("MRAG_TEST_TRIES", "300"))
 TOKEN = "a-long-token"
 Headers = list[tuple[str, str]]
-
 PARTS: dict[str, list[str]] = {}
 for _part in Path(__file__).with_name("malformed.txt").read_text("ascii").rstrip("\n").split("\n== ")[1:]:
     _name, *_lines = _part.split("\n")

@@ -17,7 +17,6 @@ pytestmark = [
         not ARCHIVE.is_file(), reason="the W3C test suite is not in the shared data (MRAG_SHARED_DATA)"
     ),
 ]
-
 QUERIES = (
     "aggregates", "bind", "bindings", "cast", "construct", "csv-tsv-res", "exists", "functions", "grouping",
     "json-res", "negation", "project-expression", "property-path", "subquery", "syntax-query",
@@ -29,10 +28,8 @@ UPDATES = (
 PROTOCOLS = (
     "protocol", "graph-store-protocol/manifest-direct.ttl", "graph-store-protocol/manifest-indirect.ttl",
 )  # fmt: skip
-
 KNOWN = dict(line.split("\t") for line in beside(__file__, "w3c_known.tsv").splitlines())
 """Cases that fail, and why. Those of entailment regimes and of SERVICE are not run at all."""
-
 COUNTS = {"query": (338, 324), "update": (157, 152), "protocol": (47, 47)}
 """Cases run and cases passed; `docs/endpoint.md` says the same."""
 

@@ -24,11 +24,9 @@ HT = Namespace("http://www.w3.org/2011/http#")
 CNT = Namespace("http://www.w3.org/2011/content#")
 RS = Namespace("http://www.w3.org/2001/sw/DataAccess/tests/result-set#")
 ROW = Namespace("urn:test:row:")
-
 SHARED = Path(os.environ.get("MRAG_SHARED_DATA", Path(__file__).parents[2].parent / "shared" / "data"))
 ARCHIVE = SHARED / "w3c_rdf_tests" / "rdf-tests-sparql10-11-12.tar.gz"
 GENID = "urn:mrag:genid:"
-
 NUMBERS = ("integer", "decimal", "double", "float", "int", "long", "short", "byte", "nonNegativeInteger")
 
 

@@ -33,7 +33,6 @@ from tests.server.conftest import running
 from tests.storage.attacks import DAMAGE, KINDS, command_line, documents, model, outcome
 
 logger = logging.getLogger(__name__)
-
 TRIES = int(os.environ.get("MRAG_TEST_TRIES", "6"))
 
 

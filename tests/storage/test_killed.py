@@ -19,7 +19,6 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="only POSIX has SIGKILL"),
 ]
-
 BUILDER = """
 import sys
 from pathlib import Path

@@ -17,6 +17,7 @@ from mrag.graph.connection import open_store
 from mrag.stores.base import Dataset, Limits
 from mrag.stores.sparql import DEFAULT
 from tests.commands import run
+from tests.conftest import opened
 from tests.java_servers import graphdb_repository, graphdb_server
 from tests.servers import Quiet, answering, virtuoso_server
 
@@ -86,10 +87,7 @@ def test_doctor_says_where_answers_end(tmp_path: Path) -> None:
     assert "the server cuts them at 7 rows" in shown
 
 
-@pytest.fixture(scope="module")
-def graphdb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with graphdb_server(tmp_path_factory.mktemp("graphdb")) as base:
-        yield base
+graphdb = opened(lambda folder: graphdb_server(folder))
 
 
 @pytest.mark.slow

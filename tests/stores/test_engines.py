@@ -24,7 +24,7 @@ from mrag.stores.fuseki import FusekiStore
 from mrag.stores.http import Access, Incomplete, lines_of, triples_of
 from mrag.stores.sparql import DEFAULT
 from tests.cases import beside, cases
-from tests.conftest import PRODUCTS, ROOT
+from tests.conftest import PRODUCTS, ROOT, opened
 from tests.engine_server import engine_server
 from tests.fuseki_server import UNNAMED, fuseki_server
 from tests.servers import oxigraph_server, virtuoso_server
@@ -141,10 +141,7 @@ DATA = beside(__file__, "car.ru")
 UNNAMED_DATA = DATA.replace("GRAPH <urn:mine> {", "").replace("} }", "}")
 
 
-@pytest.fixture(scope="module")
-def oxigraph(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with oxigraph_server(tmp_path_factory.mktemp("found"), memory=True) as url:
-        yield url
+oxigraph = opened(lambda folder: oxigraph_server(folder, memory=True))
 
 
 @pytest.fixture

@@ -13,16 +13,11 @@ from mrag.stores.sparql import DEFAULT
 from tests.java_servers import fuseki_server
 
 pytestmark = pytest.mark.slow
-
 D = Dataset((DEFAULT,))
 SERVICES = {
-    "usual": "query:query update:update gsp-rw:data",
-    "plain": "query: update: gsp-rw:",
-    "root": "query:",
-    "sparqlonly": "query:sparql",
-    "reading": "query:query gsp-r:get",
-    "other": "query:q update:u gsp-rw:gsp",
-}
+    "usual": "query:query update:update gsp-rw:data", "plain": "query: update: gsp-rw:", "root": "query:",
+    "sparqlonly": "query:sparql", "reading": "query:query gsp-r:get", "other": "query:q update:u gsp-rw:gsp",
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")

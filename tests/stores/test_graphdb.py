@@ -22,17 +22,14 @@ from mrag.rdf import queries
 from mrag.rdf.terms import RDF, Triple
 from mrag.reasoning.run import proof_of, reason
 from mrag.stores.graphdb import GraphDBSimilarity, GraphDBStore
-from tests.conftest import PRODUCTS
+from tests.conftest import PRODUCTS, opened
 from tests.servers import Quiet, answering, graphdb_protocol
 
 EX = "https://w3id.org/mrag/demo/products#"
 QUESTION = "What database products are linked to RDF?"
 
 
-@pytest.fixture(scope="module")
-def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with graphdb_protocol(tmp_path_factory.mktemp("served"), "--reason") as found:
-        yield found
+url = opened(lambda folder: graphdb_protocol(folder, "--reason"))
 
 
 @pytest.fixture(scope="module")

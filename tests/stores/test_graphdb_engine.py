@@ -29,7 +29,6 @@ from tests.completion.towns import asks, proposed, read, triples
 from tests.java_servers import graphdb_repository
 
 pytestmark = pytest.mark.slow
-
 E = "http://ex.org/"
 SMALL = """
 @prefix ex: <http://ex.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .

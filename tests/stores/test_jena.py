@@ -20,7 +20,6 @@ from tests.docker.test_compose import DOCKER
 from tests.java_servers import fuseki_server
 
 pytestmark = pytest.mark.slow
-
 EX = "PREFIX ex: <https://w3id.org/mrag/demo/products#>\n"
 SEMANTIC = EX + "SELECT DISTINCT ?x { ?x a ex:SemanticProduct }"
 

@@ -25,13 +25,9 @@ from tests.server.attacks import ATTACKS
 TRIES = int(os.environ.get("MRAG_TEST_TRIES", "12"))
 SMALL = Bounds(seconds=10, memory=600 << 20, bytes=64 << 20)
 ENDINGS = {
-    "text/turtle": "ttl",
-    "application/trig": "trig",
-    "application/n-triples": "nt",
-    "application/n-quads": "nq",
-    "application/rdf+xml": "rdf",
-    "application/ld+json": "jsonld",
-}
+    "text/turtle": "ttl", "application/trig": "trig", "application/n-triples": "nt",
+    "application/n-quads": "nq", "application/rdf+xml": "rdf", "application/ld+json": "jsonld",
+}  # fmt: skip
 OF_FILES = [name for name, (media, _) in ATTACKS.items() if media in ENDINGS]
 HERE = "tests.stores.hungry"
 
@@ -126,9 +122,6 @@ def test_an_update_keeps_to_its_deadline_and_its_graphs() -> None:
         assert kg.count() == 0
 
 
-# -- mrag load -------------------------------------------------------------------------------------
-
-
 def command(*arguments: str, gigabytes: int = 8, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run the command in a process that may not take more memory."""
     limited = ["sh", "-c", f'ulimit -v {gigabytes << 20}; exec "$@"', "sh"]
@@ -187,8 +180,6 @@ def test_what_unpacks_to_far_more_than_rdf_can_is_refused(
     with mrag.connect() as kg, pytest.raises(LoadError, match="256 times its size"):
         kg.load([path])
 
-
-# -- mrag import -----------------------------------------------------------------------------------
 
 RECORDS = {
     "nested": ("a.json", b'{"images": ' + b"[" * 200_000),

@@ -42,14 +42,10 @@ def serialised(form: ox.RdfFormat) -> bytes:
 
 
 FORMATS = {
-    "a.ttl": ox.RdfFormat.TURTLE,
-    "a.nt": ox.RdfFormat.N_TRIPLES,
-    "a.nq": ox.RdfFormat.N_QUADS,
-    "a.trig": ox.RdfFormat.TRIG,
-    "a.rdf": ox.RdfFormat.RDF_XML,
-    "a.owl": ox.RdfFormat.RDF_XML,
+    "a.ttl": ox.RdfFormat.TURTLE, "a.nt": ox.RdfFormat.N_TRIPLES, "a.nq": ox.RdfFormat.N_QUADS,
+    "a.trig": ox.RdfFormat.TRIG, "a.rdf": ox.RdfFormat.RDF_XML, "a.owl": ox.RdfFormat.RDF_XML,
     "a.jsonld": ox.RdfFormat.JSON_LD,
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("ending", ["", ".gz"])
@@ -126,11 +122,8 @@ def test_a_broken_file_is_named_and_nothing_lands(
 
 def test_bad_lines_can_be_skipped_and_are_listed(kg: KnowledgeGraph, tmp_path: Path) -> None:
     lines = [
-        f"<{EX}a> <{EX}p> <{EX}b> .",
-        "nonsense",
-        f"<{EX}a> <{EX}p> <{EX} c> .",
-        f"<{EX}b> <{EX}p> _:x .",
-    ]
+        f"<{EX}a> <{EX}p> <{EX}b> .", "nonsense", f"<{EX}a> <{EX}p> <{EX} c> .", f"<{EX}b> <{EX}p> _:x .",
+    ]  # fmt: skip
     source = write(tmp_path / "a.nt", "\n".join(lines))
     report = kg.load([source], skip_bad_lines=True)
     assert report.triples == 2

@@ -24,7 +24,6 @@ from tests.servers import Quiet, answering, free_port, oxigraph_server
 D = Dataset((DEFAULT,))
 JSON = "application/sparql-results+json"
 ROW = b'{"head":{"vars":["x"]},"results":{"bindings":[{"x":{"type":"uri","value":"urn:a"}}]}}'
-
 Answer = Callable[[Quiet], None]
 
 

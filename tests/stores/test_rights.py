@@ -140,9 +140,6 @@ def test_files_and_folders_by_hand(tmp_path: Path) -> None:
     assert stat.S_IMODE(kept.stat().st_mode) == 0o640 and kept.read_text() == "y"
 
 
-# -- what a killed process leaves ---------------------------------------------------------------------------
-
-
 @contextmanager
 def serving(folder: Path, *args: str) -> Iterator[subprocess.Popen[str]]:
     server = subprocess.Popen(
@@ -154,7 +151,6 @@ def serving(folder: Path, *args: str) -> Iterator[subprocess.Popen[str]]:
         text=True,
     )
     try:
-        assert server.stdout is not None
         assert "/sparql" in server.stdout.readline()
         yield server
     finally:

@@ -20,7 +20,6 @@ from tests.conftest import PRODUCTS, ROOT
 from tests.java_servers import graphdb_repository, rdf4j_repository
 
 pytestmark = pytest.mark.slow
-
 QUESTIONS: dict[str, list[str]] = cases(__file__, "questions")
 EXPRESSIONS: list[str] = cases(__file__, "expressions")
 DIFFERENT: dict[str, dict[str, str]] = cases(__file__, "different")

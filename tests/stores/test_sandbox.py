@@ -18,7 +18,6 @@ from tests.conftest import slow
 from tests.servers import listener
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="both means are Linux's")
-
 MACHINE = os.uname().machine
 UNSHARE, SECCOMP = {"x86_64": (272, 317), "aarch64": (97, 277)}.get(MACHINE, (0, 0))
 NO_NAMESPACE, NO_FILTER = [UNSHARE], [SECCOMP]
@@ -31,7 +30,6 @@ refused = json.loads(sys.argv.pop(1))
 if refused:
     assert sandbox.filter_calls(refused)
 """
-
 BARE = (
     REFUSING
     + """
@@ -292,7 +290,6 @@ def test_the_server_warns_where_no_defence_is_active(refused: list[int], tmp_pat
     with said.open("wb") as errors:
         server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)
         try:
-            assert server.stdout is not None
             assert "/sparql" in server.stdout.readline()
         finally:
             server.terminate()

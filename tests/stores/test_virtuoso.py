@@ -22,19 +22,16 @@ from mrag.reasoning.run import reason
 from mrag.stores.base import Dataset, Limits
 from mrag.stores.http import Access
 from mrag.stores.sparql import SparqlStore
+from tests.conftest import opened
 from tests.servers import virtuoso_server
 
 pytestmark = pytest.mark.slow
-
 ACCESS = Access(user="dba", password="dba")
 G = Dataset(("urn:g",))
 LIMIT = 2000
 
 
-@pytest.fixture(scope="module")
-def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with virtuoso_server(tmp_path_factory.mktemp("virtuoso"), most_rows=LIMIT) as found:
-        yield found
+url = opened(lambda folder: virtuoso_server(folder, most_rows=LIMIT))
 
 
 @pytest.fixture

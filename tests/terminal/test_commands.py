@@ -27,12 +27,10 @@ from tests.terminal.driver import environment
 from tests.terminal.hostile import NAME, TEXT, escapes, faults, turtle
 
 __all__ = ["gguf"]
-
 CONSTRUCT = "CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o } ORDER BY ?s ?p ?o LIMIT 300"
 SELECT = "SELECT ?s ?o { ?s ?p ?o } ORDER BY ?s ?o LIMIT 300"
 A, C = [f"urn:x:a{n}" for n in range(1, 5)], [f"urn:x:c{n}" for n in range(1, 5)]
 EXAMPLES = [*(x for a in A for x in ("-p", a)), *(x for c in C for x in ("-n", c))]
-
 WORDS = {"TEXT": TEXT, "NAME": NAME, "SELECT": SELECT, "CONSTRUCT": CONSTRUCT}
 
 
