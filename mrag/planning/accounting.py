@@ -915,6 +915,12 @@ def _averages(sides: _Sides, cue: Unit) -> bool:
     return not {"average", "/"}.isdisjoint(sides.use.done)
 
 
+def _shares(sides: _Sides, cue: Unit) -> bool:
+    # To share something with somebody is no share, nor is a rate.
+    near = sides.low[cue.start - 1 : cue.start] in (["the"], ["what"])
+    return "/" in sides.use.done or not (near or "of" in sides.low[cue.start : cue.end + 1])
+
+
 def _totals(sides: _Sides, cue: Unit) -> bool:
     return "total" not in sides.low[cue.start : cue.end] or bool({"sum", "count", "/"} & sides.use.done)
 
@@ -992,6 +998,10 @@ def _joins(sides: _Sides, cue: Unit) -> bool:
 _CHECKS: Final[Mapping[str, Callable[[_Sides, Unit], bool]]] = {
     "avg": _averages,
     "sum": _totals,
+    "share": _shares,
+    "part": _shares,
+    "ratio": _shares,
+    **dict.fromkeys(("over", "under", "overis", "underis"), _averages),
     "difference": _differs,
     "not": _denies,
     "group": _groups,
