@@ -49,6 +49,7 @@ from mrag.planning.lexical.english import (
     root,
     synonym_roots,
 )
+from mrag.planning.lexical.names import lacks_names
 from mrag.planning.lexicon import Lexicon
 from mrag.planning.plan import (
     Aggregate,
@@ -1042,19 +1043,22 @@ def _superlatives(sides: _Sides) -> Iterator[Gap]:
 def _idle(sides: _Sides) -> Iterator[Gap]:
     """Yield relations of named things whose other end nothing in the plan goes on from.
 
-    They choose no row: the names of "Linda Smith's advisor" are not those of Linda Smith.
+    They choose no row: the names of "Linda Smith's advisor" are not those of Linda Smith. What is done to a
+    thing, "when was it published", is no other thing.
     """
+    done = {root(word) for word in sides.low if is_done(word)}
     use, uses = sides.use, Counter(part for part in walk(sides.use.plan) if isinstance(part, Unknown))
     for p in (p for p in use.patterns if p.predicate != RDF.type and not use.plan.yes_or_no):
         ends = [end for end in (p.subject, p.object) if isinstance(end, Unknown)]
-        if len(ends) < 2 and not any(uses[end] > 1 for end in ends):
+        verb = done & {root(w) for name in sides.named(str(p.predicate)) for w in words_in(name)}
+        if len(ends) < 2 and not verb and not any(uses[end] > 1 for end in ends):
             yield Gap(sides.named(str(p.predicate))[0], "idle")
 
 
 def _back(sides: _Sides) -> Iterator[Gap]:
     """Yield relations that lead from a named thing and back to others, where no word says it.
 
-    Whoever is employed where Ann is does not employ her.
+    Whoever is employed where Ann is does not employ her. Records without a name only relate things.
     """
     use, said = sides.use, {*sides.low, *(w.removesuffix("s") for w in sides.low)}
     shown = {u for value in use.shown for u in use.unknowns(value)}
@@ -1064,7 +1068,8 @@ def _back(sides: _Sides) -> Iterator[Gap]:
         for middle, there, back in ((p.object, p.subject, q.subject), (p.subject, p.object, q.object)):
             if middle in (q.object, q.subject) and isinstance(there, URIRef) and back in shown - {middle}:
                 nouns = {w.lower() for c in use.kinds(middle) for n in sides.named(c) for w in words_in(n)}
-                if nouns and nouns.isdisjoint(said):
+                record = any(lacks_names(sides.lexicon.kg, use.schema, c) for c in use.kinds(middle))
+                if nouns and nouns.isdisjoint(said) and not record:
                     yield Gap(sides.named(str(p.predicate))[0], "there and back")
 
 
