@@ -27,6 +27,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Protocol, TypeAlias, TypeVar, cast
 from typing import Literal as OneOf
+from uuid import uuid4
 
 import pyoxigraph as ox
 from platformdirs import user_data_path
@@ -448,11 +449,16 @@ class KnowledgeGraph(Shortcuts):
         """Replace the record, and so what is in sight, in one transaction."""
         with self.landing:
             if not (self.as_found or self.store.capabilities.reasoning):
-                after, before = replace(after, kept=True), self.revision
+                born = after.born or self.record.born or self._birth()
+                after, before = replace(after, kept=True, born=born), self.revision
                 later = before < after.revision
                 kept = entry(self.iri, before, after.revision, change) if change and later else ""
                 self.store.update(";\n".join(p for p in (record_update(self.iri, after), also, kept) if p))
             self.written(after, changed=changed)
+
+    def _birth(self) -> str:
+        # An embedded store has a mark of its own.
+        return "" if self.store.url.startswith("oxigraph:") else uuid4().hex
 
     def written(self, record: Record, *, changed: bool = True) -> None:
         """Go on with a record that is in the store already."""

@@ -66,6 +66,7 @@ _NUMBERS = {
 }  # fmt: skip
 _TEXTS = {
     "pending": "pendingOperation", "profile": "profile", "prefixes": "prefixes", "labels": "labelProperties",
+    "born": "born",
 }  # fmt: skip
 """The properties by which the fields of a record are kept."""
 
@@ -92,6 +93,7 @@ class Record:
         contexts: Named graphs of the clients' own, each with its triples.
         premises: Those of `contexts` that reasoning reads, `UNNAMED` for what is in none; empty for all.
         merged: That one of `asserted` which holds what only `contexts` assert; empty if there is none.
+        born: What tells the record from that of another graph of this name, before or after it, on a server.
         kept: Whether the system graph holds this record; what a store had before is read without one.
     """
 
@@ -106,6 +108,7 @@ class Record:
     profile: str = ""
     prefixes: str = ""
     labels: str = ""
+    born: str = ""
     kept: bool = True
     contexts: tuple[str, ...] = ()
     merged: str = ""

@@ -728,7 +728,7 @@ def _folder(kg: KnowledgeGraph) -> Folder | None:
 
 def _state(kg: KnowledgeGraph) -> dict[str, Any]:
     # Another store in the place of one that was deleted counts its revisions from the first on as well.
-    born, path = kg.state, kg.store.path if isinstance(kg.store, OxigraphStore) else None
+    born, path = kg.state + kg.record.born, kg.store.path if isinstance(kg.store, OxigraphStore) else None
     with suppress(OSError):
         born += (path / "IDENTITY").read_text() if path else ""
     return {"kg": kg.iri, "born": born, "revision": kg.revision, "languages": list(kg.languages)}

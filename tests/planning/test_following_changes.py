@@ -248,3 +248,29 @@ def test_what_others_keep_on_a_server_is_read_once_for_each_state_of_it(
             few, again = asked("Tales of Rifts 1")
             assert few <= 2 and again == now and str(THINGS[1]) in now
         others.close()
+
+
+def test_what_is_kept_of_a_graph_on_a_server_is_of_no_other_of_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where all was dropped, revisions begin with the first again."""
+    monkeypatch.setattr("mrag.graph.kg.user_data_path", lambda name: tmp_path / name)
+    with oxigraph_server(tmp_path, memory=True) as url:
+
+        def asked(name: str) -> list[str]:
+            file = tmp_path / "graph.ttl"
+            file.write_text(f'<urn:a> a <urn:Kind> ; <http://www.w3.org/2000/01/rdf-schema#label> "{name}" .')
+            found = list[str]()
+            for files in ([file], []):
+                with KnowledgeGraph(open_store(url)[0]) as kg:
+                    if files:
+                        kg.load(files)
+                    lexicon = lexicon_of(kg, None)
+                    found += [
+                        c.term for m in lexicon.match(tokens(name), meanings=False) for c in m.candidates
+                    ]
+            return found
+
+        assert asked("Ann") == ["urn:a"] * 2
+        open_store(url)[0].update("DROP ALL")
+        assert asked("Ben") == ["urn:a"] * 2
