@@ -253,7 +253,7 @@ def test_a_computed_answer_costs_five_round_trips_at_most(server: str) -> None:
         for most in (60, 8):
             store, _ = open_store(server.replace(base, counted.base))
             with KnowledgeGraph(store, name) as kg:
-                if not kg.count():
+                if most > 8:
                     kg.load([PRODUCTS])
                 for question in COMPUTED:
                     before = counted.requests
