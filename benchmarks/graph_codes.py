@@ -160,6 +160,11 @@ def main() -> None:
                 if metric == "paper":
                     base[kind] = times[2]
                 line(f"{kind}, {metric}", times)
+        for kind, asked in questions.items():
+            for metric in METRICS:
+                how = CodeComparison(metric)
+                times = timed(lambda q, how=how: index.scores(q, how), asked[:10])
+                line(f"numpy, {kind}, {metric}, all scores", times)
         if given.skip_dense:
             return
         run = dense(given.documents)

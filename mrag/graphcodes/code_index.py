@@ -1,7 +1,9 @@
 """The index of graph codes: exact scores of a question against all documents.
 
 What every document of a segment has in common with a question is counted. Counts are exact whole numbers,
-and each metric is worked out from them with the operations of its plain formula in the same order.
+and each metric is worked out from them with the operations of its plain formula in the same order. What a
+document can reach at most is known from the number of nodes that it shares, so documents are taken in order
+of that number until no other can come in.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ import numpy.typing as npt
 
 from mrag.errors import ConfigError, IndexError_
 from mrag.graphcodes.code import Cell, Edge, GraphCode, Node
-from mrag.graphcodes.metrics import CodeComparison, CodeScores, Component, Lexicographic, Ontology, Weighted
+from mrag.graphcodes.metrics import CodeComparison, CodeScores, Component, Ontology, Weighted
 from mrag.graphcodes.segments import KIND, CodeSegment, CodeState, Flat, Ints
 from mrag.storage.folder import Committed, Live, SegmentFolder, first_to_merge
 
@@ -194,13 +196,16 @@ class GraphCodeIndex:
         for at, segment in enumerate(state.segments):
             values = np.zeros((len(segment), 3))
             if q:
-                values = _Counts(segment, q, how).values().T
+                values = _all_values(self._counts(state, at, q, how))
             elif how.metric == "structural":
                 # The empty question is like empty documents and no other, by our metric alone.
                 values[np.asarray(segment.n_nodes) == 0] = 1.0
             live = state.live_of(at)
             found.append(values if live is None else values[live])
         return np.concatenate(found)
+
+    def _counts(self, state: CodeState, at: int, q: GraphCode, comparison: CodeComparison) -> _Counts:
+        return _Counts(state.segments[at], q, comparison, state.live_of(at))
 
     def search(self, q: GraphCode, k: int = 10, comparison: CodeComparison | None = None) -> list[CodeMatch]:
         """Find the best documents among those that share a node with a question.
@@ -216,11 +221,8 @@ class GraphCodeIndex:
         comparison, state = comparison or CodeComparison(), self._state
         found = []
         for at, segment in enumerate(state.segments if q else ()):
-            counts, live = _Counts(segment, q, comparison), state.live_of(at)
-            rows = np.flatnonzero(counts.count if live is None else counts.count * live)
-            values = counts.values()
-            best = _best(rows, values, comparison.aggregate, k)
-            for row, three in zip(best.tolist(), values[:, best].T.tolist(), strict=True):
+            kept = _Best(self._counts(state, at, q, comparison), k)
+            for row, three in zip(kept.rows.tolist(), kept.values.T.tolist(), strict=True):
                 scores = CodeScores(*three)
                 key = comparison.aggregate(scores)
                 order = (key,) if isinstance(key, float) else key
@@ -282,6 +284,7 @@ class GraphCodeIndex:
 # -- a question looked up in a segment -------------------------------------------------------------
 
 _PRODUCT: Final = 4096
+_SMALL: Final = 1 << 16
 
 
 class _Lookup:
@@ -289,6 +292,7 @@ class _Lookup:
 
     def __init__(self, segment: CodeSegment, q: GraphCode, comparison: CodeComparison) -> None:
         self.segment = segment
+        self.marks: dict[tuple[int, ...], npt.NDArray[np.uint8]] = {}
         place = {node_id: at for at, node_id in enumerate(q.dictionary)}
         self.ends = [(place[s], place[t]) for s, t in q.cells]
         self.cells: list[Cell] = list(q.cells.values())
@@ -317,15 +321,45 @@ class _Lookup:
 
     def add(self, slots: Sequence[int], counts: npt.NDArray[Any]) -> None:
         """Add 1 for each document that has a slot, for each of the slots."""
-        for slot in slots:
-            counts[self.segment.docs_of(slot)] += 1  # documents of one slot are distinct
+        segment = self.segment
+        hub_of, ptr = segment.hub_of[slots].tolist(), segment.node_ptr
+        for slot, hub in zip(slots, hub_of, strict=True):
+            if hub >= 0:
+                counts += np.unpackbits(segment.hubs[hub], count=len(segment))
+            else:
+                # Documents of one slot are distinct. A fancy index is fast with the machine's integers only.
+                counts[segment.node_docs[ptr[slot] : ptr[slot + 1]].astype(np.intp)] += 1
 
     def mark(self, slots: Sequence[int]) -> npt.NDArray[np.uint8]:
         """Return 1 for each document that has any of the slots, else 0."""
-        row = np.zeros(len(self.segment), np.uint8)
+        segment = self.segment
+        row = np.zeros(len(segment), np.uint8)
         for slot in slots:
-            row[self.segment.docs_of(slot)] = 1
+            hub = int(segment.hub_of[slot])
+            if hub >= 0:
+                row |= np.unpackbits(segment.hubs[hub], count=len(segment))
+            else:
+                row[segment.docs_of(slot).astype(np.intp)] = 1
         return row
+
+    def having(self, slots: Sequence[int], rows: Rows) -> npt.NDArray[np.uint8]:
+        """Return 1 for each of some documents that has any of the slots, else 0."""
+        segment = self.segment
+        if len(segment) <= _SMALL or 16 * len(rows) > len(segment):
+            key = tuple(slots)
+            if key not in self.marks:
+                self.marks[key] = self.mark(slots)
+            return self.marks[key][rows]
+        found = np.zeros(len(rows), np.uint8)
+        for slot in slots:
+            hub = int(segment.hub_of[slot])
+            if hub >= 0:
+                found |= segment.hubs[hub][rows >> 3] >> (7 - (rows & 7)).astype(np.uint8) & 1
+            elif len(docs := segment.docs_of(slot)):
+                # Numbers of another type would have the whole list converted.
+                at = np.minimum(np.searchsorted(docs, rows.astype(docs.dtype)), len(docs) - 1)
+                found |= docs[at] == rows
+        return found
 
     def arcs(self) -> tuple[Rows, Rows]:
         """Find the segment's pairs that are pairs of the question, each with the place of its cell."""
@@ -391,17 +425,35 @@ class _Lookup:
 
 # -- counts ----------------------------------------------------------------------------------------
 
+_local = threading.local()
+
+
+def _scratch(name: str, size: int, dtype: type[Any]) -> npt.NDArray[Any]:
+    # Fresh memory costs more than the counting itself: pages are cleared as they are touched.
+    held: npt.NDArray[Any] | None = getattr(_local, name, None)
+    if held is None or len(held) < size:
+        held = np.empty(size, dtype)
+        setattr(_local, name, held)
+    return held[:size]
+
 
 class _Counts:
-    """The counts of one question in one segment.
+    """The counts of one question in one segment. Use it up before the same thread makes another.
 
     Attributes:
         count: For each document, how many nodes of the question it has a match of.
-        kept: What else is counted for each document.
+        touched: The documents that have edges where the question looks, ascending.
+        kept: What is counted for each of those.
     """
 
-    def __init__(self, segment: CodeSegment, q: GraphCode, comparison: CodeComparison) -> None:
-        self.segment, self.q, self.comparison = segment, q, comparison
+    def __init__(
+        self,
+        segment: CodeSegment,
+        q: GraphCode,
+        comparison: CodeComparison,
+        live: npt.NDArray[np.bool_] | None,
+    ) -> None:
+        self.segment, self.q, self.comparison, self.live = segment, q, comparison, live
         self.lookup = _Lookup(segment, q, comparison)
         self.count: npt.NDArray[Any] = np.zeros(len(segment), np.uint8 if len(q) < 256 else np.uint16)
         for slots in self.lookup.slots:
@@ -409,7 +461,11 @@ class _Counts:
                 self.lookup.add(slots, self.count)
             else:
                 self.count += self.lookup.mark(slots)
-        self.kept: dict[str, npt.NDArray[Any]] = {"nodes": self.count, "their_nodes": self.count}
+        if live is not None:
+            self.count *= live
+        self.kept: dict[str, npt.NDArray[Any]] = {}
+        self.touched: Rows = np.empty(0, np.int64)
+        self.their_count = self.count
         if comparison.metric != "structural":
             self._count_cells()
         elif comparison.ontology is None:
@@ -417,9 +473,26 @@ class _Counts:
         else:
             self._count_subclass_edges()
 
-    def _sum(self, docs: Rows, values: npt.NDArray[Any] | None = None) -> Floats:
-        """Sum up entries, or values of theirs, for each document."""
-        return np.bincount(docs, weights=values, minlength=len(self.segment)).astype(np.float64)
+    def _touch(self, docs: Rows) -> npt.NDArray[Any]:
+        """Number the documents that come up; give the number of each entry."""
+        touched = _scratch("touched", len(self.segment), np.bool_)
+        touched[:] = False
+        touched[docs] = True
+        self.touched = np.flatnonzero(touched)
+        number = _scratch("number", len(self.segment), np.int32)
+        number[self.touched] = np.arange(len(self.touched), dtype=np.int32)
+        return number[docs]
+
+    def _sum(self, at: npt.NDArray[Any], values: npt.NDArray[Any] | None = None) -> Floats:
+        """Sum up entries, or values of theirs, for each document of `touched`."""
+        return np.bincount(at, weights=values, minlength=len(self.touched)).astype(np.float64)
+
+    def levels(self, low: int, high: int) -> Rows:
+        """Return the documents that share so many nodes, from low to high, and are not in `touched`."""
+        count = self.count
+        rows: Rows = np.flatnonzero((count >= low) & (count <= high) if high < len(self.q) else count >= low)
+        untouched: npt.NDArray[np.bool_] = ~_scratch("touched", len(self.segment), np.bool_)[rows]
+        return rows[untouched]
 
     def _count_cells(self) -> None:
         """Count for the metric of whole cells, that of the paper."""
@@ -428,19 +501,9 @@ class _Counts:
         keep = np.array([s != t for s, t in look.ends], bool)[places]
         pairs, places = pairs[keep], places[keep]
         which, cells = look.cells_on(pairs)
-        docs = look.docs_on(pairs)
+        at = self._touch(look.docs_on(pairs))
         asked = np.array([self.segment.cell_numbers.get(cell, -1) for cell in look.cells], np.int64)[places]
-        # The cells of the question both of whose nodes a document has, and those that only the document has.
-        ends = [(s, t) for s, t in look.ends if s != t]
-        having = {end: look.mark(look.slots[end]) for end in {end for both in ends for end in both}}
-        either = self._sum(look.docs_on(look.other_arcs()))
-        for source, target in ends:
-            either += having[source] & having[target]
-        self.kept |= {
-            "both": self._sum(docs),
-            "same": self._sum(docs[cells == asked[which]]),
-            "either": either,
-        }
+        self.kept = {"both": self._sum(at), "same": self._sum(at[cells == asked[which]])}
 
     def _count_edges(self) -> None:
         """Count matched pairs and edges where each node of a document matches at most one asked for."""
@@ -450,21 +513,21 @@ class _Counts:
         kind = np.array([kinds[cell] for cell in look.cells] or [0], np.int64)[places]
         table = np.stack([self._fitting(cell) for cell in kinds] or [np.zeros(1)])
         which, cells = look.cells_on(pairs)
-        docs = look.docs_on(pairs)
+        at = self._touch(look.docs_on(pairs))
         typed = table[kind[which], cells] if len(which) else np.zeros(0)
-        pair_count, edge_count = self._sum(docs), self._sum(docs, typed)
-        self.kept |= {"pairs": pair_count, "their_pairs": pair_count}
+        pair_count, edge_count = self._sum(at), self._sum(at, typed)
+        self.kept = {"pairs": pair_count, "their_pairs": pair_count}
         self.kept |= {"edges": edge_count, "their_edges": edge_count}
 
     def _count_subclass_edges(self) -> None:
         """Count matches where subclasses match classes: several may match one, and one several."""
         look, size = self.lookup, len(self.segment)
-        theirs = self.kept["their_nodes"] = np.zeros(size, np.uint32)
-        look.add(look.all_slots, theirs)
+        self.their_count = np.zeros(size, np.uint16 if len(look.all_slots) < 65536 else np.uint32)
+        look.add(look.all_slots, self.their_count)
         between = [look.pairs_between(look.slots[s], look.slots[t]) for s, t in look.ends]
         pairs = np.unique(np.concatenate([np.empty(0, np.int64), *between]))
         which, cells = look.cells_on(pairs)
-        docs = look.docs_on(pairs)
+        at = self._touch(look.docs_on(pairs))
         asked = [np.searchsorted(pairs, some) for some in between]
         wanted: list[set[str]] = [set() for _ in pairs]
         for cell, some in zip(look.cells, asked, strict=True):
@@ -474,19 +537,19 @@ class _Counts:
         kind = np.array([kinds[frozenset(w)] for w in wanted], np.int64)
         tables = [self._fitting(sorted(kind)) for kind in kinds]
         typed = np.stack(tables)[kind[which], cells] if len(which) else np.zeros(0)
-        self.kept |= {"their_pairs": self._sum(docs), "their_edges": self._sum(docs, typed)}
+        self.kept = {"their_pairs": self._sum(at), "their_edges": self._sum(at, typed)}
         bounds = np.searchsorted(which, np.arange(len(pairs) + 1))
-        pair_count, edge_count = np.zeros(size), np.zeros(size)
+        pair_count, edge_count = np.zeros(len(self.touched)), np.zeros(len(self.touched))
         for cell, some in zip(look.cells, asked, strict=True):
             spans = [np.arange(bounds[pair], bounds[pair + 1]) for pair in some.tolist()]
             entries = np.concatenate([np.empty(0, np.int64), *spans])
-            any_of = np.zeros(size, bool)
-            any_of[docs[entries]] = True
+            any_of = np.zeros(len(self.touched), bool)
+            any_of[at[entries]] = True
             pair_count += any_of
             for relation in cell:
                 fits = self._fitting([relation])[cells[entries]] > 0
                 any_of[:] = False
-                any_of[docs[entries[fits]]] = True
+                any_of[at[entries[fits]]] = True
                 edge_count += any_of
         self.kept |= {"pairs": pair_count, "edges": edge_count}
 
@@ -500,45 +563,165 @@ class _Counts:
             counts[self.segment.having.get(relation, [])] += 1
         return counts
 
-    def values(self) -> Floats:
-        """Work out the three values of the metric for all documents, shape (3, documents)."""
-        return np.stack(self._structural() if self.comparison.metric == "structural" else self._paper())
+    def reach(self, shared: int) -> float:
+        """Return what a document not in `touched` that shares so many nodes can reach of the first key."""
+        features = shared / len(self.q)
+        metric, excess = self.comparison.metric, self.comparison.excess
+        relations = types = 0.0
+        if metric == "structural":
+            theirs = shared if self.comparison.ontology is None else int(self.their_count.max(initial=shared))
+            features = (shared + excess * theirs) / (len(self.q) + excess * theirs)
+            relations = types = features if not self.q.edges else 0.0
+        elif shared > 1:
+            types = 1.0 - 1.0 / (shared * (shared - 1))
+        key = self.comparison.aggregate(CodeScores(features, relations, types))
+        return (key if isinstance(key, float) else key[0]) * _MARGIN
 
-    def _paper(self) -> list[Floats]:
-        k, either = self.count.astype(np.float64), self.kept["either"]
+    def values(self, rows: Rows, at: Rows | None, *, bound: bool = False) -> list[Floats]:
+        """Work out the three values of the metric for some documents."""
+        kept = {n: v[at] if at is not None else np.zeros(len(rows)) for n, v in self.kept.items()}
+        if self.comparison.metric == "structural":
+            return self._structural(rows, kept)
+        k = self.count[rows].astype(np.float64)
+        features = k / len(self.q)
+        both = kept["both"]
         cells = np.maximum(k * (k - 1), 1)
+        if bound:
+            types = np.where(k >= 2, 1.0 - (both - kept["same"]) / cells, 0.0)
+            return [features, both / cells, types]
+        either = self._shared(rows) + self._others(rows)
         # Cells that either has, less those that are the same.
-        types = np.where((k >= 2) & (either > 0), 1.0 - (either - self.kept["same"]) / cells, 0.0)
-        return [k / len(self.q), self.kept["both"] / cells, types]
+        seen = (k >= 2) & (either > 0)
+        types = np.where(seen, 1.0 - (either - kept["same"]) / cells, 0.0)
+        return [features, both / cells, types]
 
-    def _structural(self) -> list[Floats]:
+    def _shared(self, rows: Rows) -> Floats:
+        """Count the cells of the question both of whose nodes a document has."""
+        ends = [(s, t) for s, t in self.lookup.ends if s != t]
+        asked = {end for both in ends for end in both}
+        having = {end: self.lookup.having(self.lookup.slots[end], rows) for end in asked}
+        count: npt.NDArray[Any] = np.zeros(len(rows), np.uint8 if len(ends) < 256 else np.uint16)
+        for source, target in ends:
+            count += having[source] & having[target]
+        return count.astype(np.float64)
+
+    @cached_property
+    def _free(self) -> Rows:
+        return self.lookup.docs_on(self.lookup.other_arcs())
+
+    def _others(self, rows: Rows) -> Floats:
+        """Count the cells between the question's nodes that only a document has."""
+        flags = _scratch("flags", len(self.segment), np.bool_)
+        flags[:] = False
+        flags[rows] = True
+        # Only places of the rows asked for are read below, so older ones do no harm.
+        number = _scratch("number", len(self.segment), np.int32)
+        number[rows] = np.arange(len(rows), dtype=np.int32)
+        docs = self._free
+        return np.bincount(number[docs[flags[docs]]], minlength=len(rows)).astype(np.float64)
+
+    def _structural(self, rows: Rows, kept: dict[str, Floats]) -> list[Floats]:
         excess, segment, q = self.comparison.excess, self.segment, self.q
+        kept["nodes"], kept["their_nodes"] = self.count[rows], self.their_count[rows]
         found: list[Floats] = []
         for name, asked, there in (
             ("nodes", len(q), segment.n_nodes),
             ("pairs", len(q.cells), segment.n_pairs),
             ("edges", len(q.edges), segment.n_edges),
         ):
-            whole = asked + excess * there.astype(np.float64)
-            value = self.kept[name] + excess * self.kept[f"their_{name}"].astype(np.float64)
+            whole = asked + excess * there[rows].astype(np.float64)
+            value = kept[name] + excess * kept[f"their_{name}"].astype(np.float64)
             value /= np.where(whole > 0, whole, 1.0)
             found.append(np.where(whole > 0, value, found[0]) if found else value)
         return found
 
 
-def _best(rows: Rows, values: Floats, how: Weighted | Lexicographic, k: int) -> Rows:
-    """Return the best k of some documents, in order; ties in order of rows."""
-    if isinstance(how, Weighted):
-        # The operations of `Weighted` in their order.
-        mean = how.features * values[0]
-        mean += how.relations * values[1]
-        mean += how.types * values[2]
-        keys = [np.minimum(1.0, mean / (how.features + how.relations + how.types))]
-    else:
-        keys = [values[get_args(Component).index(name)] for name in how.order]
-    if len(rows) > k:
-        # Only what reaches the k-th first key can be among the best.
-        first = keys[0][rows]
-        rows = rows[first >= np.partition(first, -k)[-k]]
-    order = np.lexsort([rows, *(-key[rows] for key in reversed(keys))])[:k]
-    return rows[order]
+def _all_values(counts: _Counts) -> Floats:
+    """Work out the three values of every document of a segment, shape (documents, 3)."""
+    values = np.stack(counts.values(np.arange(len(counts.segment)), None), axis=1)
+    if len(counts.touched):
+        touched = np.arange(len(counts.touched))
+        values[counts.touched] = np.stack(counts.values(counts.touched, touched), axis=1)
+    return values
+
+
+# -- the best of a segment -------------------------------------------------------------------------
+
+_AHEAD: Final = 16  # how many times k documents are worked out at once where bounds say little
+_MARGIN: Final = 1 + 1e-12  # so that rounding never shuts out a tie
+
+
+class _Best:
+    """The best k documents that share a node with the question; ties in order of rows."""
+
+    def __init__(self, counts: _Counts, k: int) -> None:
+        self.counts, self.k, self.aggregate = counts, k, counts.comparison.aggregate
+        self.rows = np.empty(0, np.int64)
+        self.values: Floats = np.empty((3, 0))
+        self.worst = -np.inf
+        self._take_touched()
+        self._take_untouched()
+
+    def _keys(self, values: Sequence[Floats] | Floats) -> list[Floats]:
+        how = self.aggregate
+        if isinstance(how, Weighted):
+            # The operations of `Weighted` in their order.
+            mean = how.features * values[0]
+            mean += how.relations * values[1]
+            mean += how.types * values[2]
+            return [np.minimum(1.0, mean / (how.features + how.relations + how.types))]
+        return [values[get_args(Component).index(name)] for name in how.order]
+
+    def _take(self, rows: Rows, at: Rows | None) -> None:
+        if not len(rows):
+            return
+        values = self.counts.values(rows, at)
+        if len(rows) > 4 * self.k:
+            # Only what reaches the k-th first key can be among the best.
+            key = self._keys(values)[0]
+            places = _highest(key, 4 * self.k)
+            high = key[places] if len(places) >= self.k else key
+            lowest = np.partition(high, len(high) - self.k)[len(high) - self.k]
+            keep = np.flatnonzero(key >= max(lowest, self.worst))
+            rows, values = rows[keep], [value[keep] for value in values]
+        rows = np.concatenate([self.rows, rows])
+        merged = np.concatenate([self.values, np.stack(values)], axis=1)
+        keys = self._keys(merged)
+        order = np.lexsort([rows, *(-key for key in reversed(keys))])[: self.k]
+        self.rows, self.values = rows[order], merged[:, order]
+        if len(order) == self.k:
+            self.worst = float(keys[0][order[-1]])
+
+    def _take_touched(self) -> None:
+        counts = self.counts
+        rows = counts.touched
+        at = np.arange(len(rows)) if counts.live is None else np.flatnonzero(counts.live[rows])
+        if counts.comparison.metric == "paper" and len(at) > 2 * _AHEAD * self.k:
+            # The paper's M_RT is the one value that takes long; those that cannot come in are spared it.
+            bound = self._keys(counts.values(rows[at], at, bound=True))[0] * _MARGIN
+            first = _highest(bound, _AHEAD * self.k)
+            self._take(rows[at[first]], at[first])
+            others = bound >= self.worst
+            others[first] = False
+            at = at[others]
+        self._take(rows[at], at)
+
+    def _take_untouched(self) -> None:
+        counts = self.counts
+        high = int(counts.count.max(initial=0))
+        # Until there are k, level by level; then all levels at once that can still come in.
+        while high > 0 and self.worst == -np.inf:
+            self._take(counts.levels(high, high), None)
+            high -= 1
+        low = high + 1
+        while low > 1 and counts.reach(low - 1) >= self.worst:
+            low -= 1
+        if low <= high:
+            self._take(counts.levels(low, high), None)
+
+
+def _highest(values: Floats, about: int) -> Rows:
+    """Return places of the highest values, about so many; a sample says where they begin."""
+    step = max(1, len(values) // (64 * about))
+    sample = np.sort(values[::step])
+    return np.flatnonzero(values >= sample[-max(1, min(len(sample), about // step))])

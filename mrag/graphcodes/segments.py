@@ -5,9 +5,13 @@
 | `ids` | ids of the documents, sorted |
 | `slots`, `hashes` | nodes, sorted by a hash of their ids, by which they are found |
 | `node_ptr`, `node_docs` | for each slot the documents that have it, ascending |
+| `hub_of`, `hubs` | instead, for slots of more than one document in 32: one bit per document |
 | `pair_keys`, `pair_ptr`, | for each ordered pair of slots (source times number of slots plus target) |
 | `pair_docs`, `pair_cells` | the documents that have edges there, and their cells |
 | `n_nodes`, `n_pairs`, `n_edges` | how many things each document has |
+
+Posting lists are read by a fancy index at 5 to 9 ns an entry, bits at 0.07 ns a document: a bit set is
+the faster form from a document in 64 on and the smaller one from a document in 32 on.
 """
 
 from __future__ import annotations
@@ -110,6 +114,9 @@ class _Known:
         return self.cells.setdefault(cell, len(self.cells))
 
 
+_HUB: Final = 32
+
+
 def smallest(highest: int) -> np.dtype[Any]:
     """Return the smallest unsigned integer type that holds a number."""
     return np.min_scalar_type(max(highest, 0))
@@ -136,6 +143,8 @@ class CodeSegment(StoredSegment):
     hashes: npt.NDArray[np.uint64]
     node_ptr: Ints
     node_docs: Ints
+    hub_of: Ints
+    hubs: npt.NDArray[np.uint8]
     pair_keys: npt.NDArray[np.int64]
     pair_ptr: Ints
     pair_docs: Ints
@@ -177,7 +186,7 @@ class CodeSegment(StoredSegment):
 
         node_doc, pair_doc = doc_rank[flat.node_doc], doc_rank[flat.pair_doc]
         slot, docs = _sort([(slot_rank[flat.node_slot], width), (node_doc, size)])
-        node_ptr = np.concatenate([[0], np.cumsum(np.bincount(slot, minlength=width))])
+        hub_of, hubs, node_ptr, node_docs = _hubs(slot, docs, width, size)
         keys, pair_docs, cells = _sort(
             [
                 (slot_rank[flat.pair_source] * width + slot_rank[flat.pair_target], width * width),
@@ -198,8 +207,10 @@ class CodeSegment(StoredSegment):
             cls.packed(strings)
             | {
                 "hashes": hashes[order],
-                "node_ptr": node_ptr.astype(np.int64),
-                "node_docs": docs.astype(np.int32),
+                "node_ptr": node_ptr,
+                "node_docs": node_docs,
+                "hub_of": hub_of,
+                "hubs": hubs,
                 "pair_keys": keys[first],
                 "pair_ptr": np.append(first, len(keys)).astype(smallest(len(keys))),
                 "pair_docs": pair_docs.astype(np.int32),
@@ -253,10 +264,16 @@ class CodeSegment(StoredSegment):
 
     def docs_of(self, slot: int) -> Ints:
         """Return the documents that have a slot, ascending."""
+        hub = int(self.hub_of[slot])
+        if hub >= 0:
+            return np.flatnonzero(np.unpackbits(self.hubs[hub], count=len(self)))
         return np.asarray(self.node_docs[int(self.node_ptr[slot]) : int(self.node_ptr[slot + 1])])
 
     def has(self, slot: int, row: int) -> bool:
         """Return whether a document has a slot."""
+        hub = int(self.hub_of[slot])
+        if hub >= 0:
+            return bool(self.hubs[hub, row >> 3] >> (7 - (row & 7)) & 1)
         docs = self.docs_of(slot)
         at = int(np.searchsorted(docs, row))
         return at < len(docs) and bool(docs[at] == row)
@@ -289,6 +306,9 @@ class CodeSegment(StoredSegment):
         """Read the code of a document back; looks through all postings, so it is for one at a time."""
         at = np.flatnonzero(self.node_docs == row)
         slots = (np.searchsorted(self.node_ptr, at, "right") - 1).tolist()
+        if len(self.hubs):
+            bits = self.hubs[:, row >> 3] >> (7 - (row & 7)) & 1
+            slots += np.flatnonzero((self.hub_of >= 0) & (bits[self.hub_of] == 1)).tolist()
         found = np.flatnonzero(self.pair_docs == row)
         keys = self.pair_keys[np.searchsorted(self.pair_ptr, found, "right") - 1]
         edges = []
@@ -297,6 +317,23 @@ class CodeSegment(StoredSegment):
             ends = self.node(source).id, self.node(target).id
             edges += [Edge(ends[0], relation, ends[1]) for relation in self.cell_list[number]]
         return GraphCode.of((self.node(slot) for slot in slots), edges)
+
+
+def _hubs(slot: Ints, docs: Ints, width: int, size: int) -> tuple[Ints, npt.NDArray[np.uint8], Ints, Ints]:
+    counts = np.bincount(slot, minlength=width)
+    places = np.concatenate([[0], np.cumsum(counts)])
+    hub_slots = np.flatnonzero(counts > max(64, size // _HUB))
+    hub_of = np.full(width, -1, np.int32)
+    hub_of[hub_slots] = np.arange(len(hub_slots))
+    hubs = np.zeros((len(hub_slots), (size + 7) // 8), np.uint8)
+    for number, hub in enumerate(hub_slots.tolist()):
+        bits = np.zeros(size, np.uint8)
+        bits[docs[places[hub] : places[hub + 1]]] = 1
+        hubs[number] = np.packbits(bits)
+    rest = hub_of[slot] < 0
+    counts[hub_slots] = 0
+    ptr = np.concatenate([[0], np.cumsum(counts)])
+    return hub_of, hubs, ptr.astype(np.int64), docs[rest].astype(np.int32)
 
 
 def _sort(columns: Iterable[tuple[Ints, int]]) -> list[npt.NDArray[np.int64]]:
@@ -318,7 +355,7 @@ def _sort(columns: Iterable[tuple[Ints, int]]) -> list[npt.NDArray[np.int64]]:
     return found[::-1]
 
 
-KIND: Final = Kind("index of graph codes", 5, "Build it anew with `mrag codes build`.")
+KIND: Final = Kind("index of graph codes", 4, "Build it anew with `mrag codes build`.")
 
 
 @dataclass(frozen=True)
