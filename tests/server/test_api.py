@@ -156,6 +156,13 @@ def test_a_plan_from_a_client_is_checked_like_any_input(api: httpx.Client, follo
     assert error_of(response) == (400, "ConfigError")
 
 
+def test_what_keeps_a_thing_out_of_a_concept_is_said(api: httpx.Client) -> None:
+    asked = {"concept": "ex:OpenSourceProduct", "iri": "ex:OracleDatabase"}
+    found = api.get("/api/learn/why", params=asked).json()
+    assert not found["holds"]
+    assert found["reason"]["absent"] == ["Oracle Database is an open source product"]
+
+
 def test_why_an_answer_was_read_is_said(api: httpx.Client) -> None:
     answer = asked(api, question="Which products are written in Java?")[-1]["answer"]
     assert answer["way"] == "read" and "“Java”" in answer["why"]

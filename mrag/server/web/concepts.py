@@ -9,7 +9,7 @@ from rdflib import URIRef
 
 from mrag import cel
 from mrag.cel.concepts import KeptConcept, keep_concept, list_concepts, remove_concept
-from mrag.cel.explain import Reason, why_satisfied
+from mrag.cel.explain import Reason, in_words, why_satisfied
 from mrag.cel.expressions import Expression, Named, length
 from mrag.cel.notation import from_manchester, to_manchester
 from mrag.cel.sentences import names_of, sentence, verbalise
@@ -124,15 +124,16 @@ class Concepts(PageView):
 def _reason(reason: Reason, display: Display, words: Callable[[Expression], str]) -> dict[str, Any]:
     """Return a reason as a tree: what holds in words, the triples that decide, and what was looked for."""
     evidence = (*([reason.edge] if reason.edge else []), *reason.evidence)
+
+    def label(iri: str) -> str:
+        return display.predicate(iri) if any(iri == str(a.p) for a in reason.absent) else display.name(iri)
+
     return {
         "words": words(reason.expression),
         "holds": reason.holds,
         "subject": _label(reason.subject, display),
         "triples": [{**_triple(e.triple, display), "status": status(e.inferred)} for e in evidence],
-        "absent": [
-            " ".join(_label(term, display, at) for at, term in enumerate((a.s, a.p, a.o)))
-            for a in reason.absent
-        ],
+        "absent": [in_words((a.s, a.p, a.o), label) for a in reason.absent],
         "parts": [_reason(part, display, words) for part in reason.parts],
         "more": reason.more,
     }
@@ -143,10 +144,8 @@ def _triple(triple: Triple, display: Display) -> dict[str, Any]:
     return {"triple": triple_to_json(triple), "labels": labels}
 
 
-def _label(term: Term | None, display: Display, at: int = 0) -> str:
+def _label(term: Term, display: Display, at: int = 0) -> str:
     """Return the label of a term that stands at a place of a triple."""
-    if term is None:
-        return "anything"
     if not isinstance(term, URIRef):
         return str(term)
     name = str(term)
