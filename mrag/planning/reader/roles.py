@@ -417,8 +417,6 @@ def _options(path: _Path, at: int, weights: Mapping[str, float]) -> Iterator[_Op
                 if path.world.info(cand.term).kind in ("number", "date"):
                     role, mask = "&".join(several), sum(1 << n for n in run)
                     yield _option(path, at, weights, role, unit, cand, -1, mask)
-        if unit.kind == "class" and any(c.cue == "avg" and c.end == unit.start for c in path.cues):
-            yield _option(path, at, weights, "hint", unit, unit.options[0], -1)  # "than the average play"
         if unit.kind in ("property", "class", "adjective"):
             for role, cand, inner, outer in _fold_uses(path, unit):
                 mask = sum(1 << n for n in (inner, outer) if n >= 0)
