@@ -105,7 +105,7 @@ class JsonStream:
         self.peek()
         while True:
             try:
-                found, end = self._decode(self._buffer, self._at)
+                value, end = self._decode(self._buffer, self._at)
             except json.JSONDecodeError as error:
                 # What the end of the buffer cuts off shows near that end, or as a text without one.
                 cut = error.msg.startswith("Unterminated") or error.pos > len(self._buffer) - 16
@@ -122,7 +122,7 @@ class JsonStream:
             cut = not rest or (rest[0] in ".eE" and len(rest) < _NUMBER)
             if self._ended or self._buffer[end - 1] in '"}]el' or not cut:
                 self._at = end
-                return found
+                return value
             self._more()
 
     def _more(self) -> None:

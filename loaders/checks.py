@@ -144,8 +144,8 @@ class Brackets:
 
 def end_of(pattern: re.Pattern[AnyStr], data: AnyStr, at: int) -> int:
     """Return where a match that begins at a place ends; the place itself if there is none."""
-    found = pattern.match(data, at)
-    return at if found is None else found.end()
+    match = pattern.match(data, at)
+    return at if match is None else match.end()
 
 
 # Each eats, without going back, what needs no counting: the loops are the regular expression engine's.
@@ -237,10 +237,10 @@ def _encoding(head: bytes, format: ox.RdfFormat, file: str | None) -> str | None
     if format != ox.RdfFormat.RDF_XML:
         return None
     bare = next((encoding for begin, encoding in _BARE if head.startswith(begin)), None)
-    found = _DECLARED.match(head.lstrip())
-    if bare is not None or found is None:
+    match = _DECLARED.match(head.lstrip())
+    if bare is not None or match is None:
         return bare
-    name = found[2].decode()
+    name = match[2].decode()
     try:
         codec = codecs.lookup(name).name
     except LookupError:
@@ -320,29 +320,29 @@ class Xml:
                 return at + len(begin)
         if data.startswith(b"<!", at):
             return at + 2 if len(data) - at > 9 else -1
-        if (found := _CLOSING.match(data, at)) is not None:
+        if (match := _CLOSING.match(data, at)) is not None:
             self._depth -= self._depth > 0
-            return found.end()
-        if (found := _OPENING.match(data, at)) is None:
+            return match.end()
+        if (match := _OPENING.match(data, at)) is None:
             return -1
-        self._depth += data[found.end() - 2] != ord("/")
+        self._depth += data[match.end() - 2] != ord("/")
         if self._depth > DEEPEST_XML:
             raise TooMuch(f"more than {DEEPEST_XML} elements are open inside of each other", self._line)
-        return found.end()
+        return match.end()
 
     def _declared(self, data: bytes) -> None:
         """Read the entities that a piece declares, wherever that is, and count what references add."""
         data = self._entity_rest + data
         at, end = 0, max(0, len(data) - _NAME)
         while (start := data.find(b"<!ENTITY", at)) >= 0:
-            found = _ENTITY.match(data, start)
-            if found is None and len(data) - start > _DECLARED_ENTITY:
+            match = _ENTITY.match(data, start)
+            if match is None and len(data) - start > _DECLARED_ENTITY:
                 raise TooMuch("the declaration of an entity is too long, or cannot be read", self._line)
-            if found is None:
+            if match is None:
                 end = start
                 break
-            self._entity(found)
-            at, end = found.end(), max(found.end(), end)
+            self._entity(match)
+            at, end = match.end(), max(match.end(), end)
         if self._entities:
             cut = data.rfind(b"&", at, end)
             if cut >= 0 and b";" not in data[cut:end]:
@@ -353,9 +353,9 @@ class Xml:
                 raise TooMuch(f"its entities stand for more than {_EXPANSION} times its length")
         self._entity_rest = data[end:]
 
-    def _entity(self, found: re.Match[bytes]) -> None:
-        parameter, name = found[1], found[2]
-        value = found[4] if found[3] is None else found[3]
+    def _entity(self, match: re.Match[bytes]) -> None:
+        parameter, name = match[1], match[2]
+        value = match[4] if match[3] is None else match[3]
         shown = name.decode("utf-8", "replace")[:80]
         if parameter or value is None:
             kind = "parameter" if parameter else "external"
@@ -433,8 +433,8 @@ class Checked(io.RawIOBase):
             return b"".join(iter(lambda: self.read(_CHUNK), b""))
         if not self._piece:
             self._piece = memoryview(self._next())
-        found, self._piece = bytes(self._piece[:size]), self._piece[size:]
-        return found
+        piece, self._piece = bytes(self._piece[:size]), self._piece[size:]
+        return piece
 
     def readinto(self, buffer: object) -> int:
         """Read some bytes into a buffer."""

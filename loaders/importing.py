@@ -33,20 +33,20 @@ class ImportSettings:
 
 def records(file: str | Path, how: ImportSettings, on_progress: Progress | None = None) -> Records:
     """Return the records of a file."""
-    found = how.kind or kind_of(file, how.mapping)
+    kind = how.kind or kind_of(file, how.mapping)
     common: Any = {"on_bad": how.on_bad, "on_progress": on_progress}
-    if found == "table":
+    if kind == "table":
         if how.mapping is not None:
             return Table(file, how.mapping, dialect=how.dialect, **common)
         if not Path(file).is_file():
             raise LoadError("There is no such file.", file=str(file), hint="Check the path.")
         hint = "Name it with --mapping. `mrag import --sketch TABLE` writes one to begin with."
         raise ConfigError("A table needs a mapping.", file=str(file), hint=hint)
-    if found == "scenes":
+    if kind == "scenes":
         return SceneGraphs(file, **common)
-    if found == "fashionpedia":
+    if kind == "fashionpedia":
         return Fashionpedia(file, **common, boxes=how.boxes, masks=how.masks)
-    raise ConfigError(f"Nothing is imported as {found!r}.", hint=f"There are: {', '.join(KINDS)}.")
+    raise ConfigError(f"Nothing is imported as {kind!r}.", hint=f"There are: {', '.join(KINDS)}.")
 
 
 def kind_of(file: str | Path, mapping: Path | None = None) -> str:
@@ -63,8 +63,8 @@ def write(file: str | Path, how: ImportSettings, out: Path) -> Generator[int, No
     def note(done: int, total: int | None) -> None:
         told[0] = done
 
-    found = records(file, how, note)
-    lines = found.lines()
+    reader = records(file, how, note)
+    lines = reader.lines()
     try:
         with out.open("w", encoding="utf-8", newline="\n", buffering=1 << 20) as stream:
             while batch := list(islice(lines, _BATCH)):
@@ -73,4 +73,4 @@ def write(file: str | Path, how: ImportSettings, out: Path) -> Generator[int, No
     except OSError as error:
         raise LoadError(f"The triples could not be written: {error}.", file=str(out)) from error
     yield told[0]
-    return found.report
+    return reader.report

@@ -97,17 +97,17 @@ def _disjoint(ontology: PyIndexedOntology) -> bytes:
     from rdflib.collection import Collection
 
     several: list[list[str]] = []
-    for found in ontology.get_components():
-        axiom = found.component
+    for component in ontology.get_components():
+        axiom = component.component
         if not isinstance(axiom, DisjointClasses) or len(axiom.first) < 3:
             continue
         ontology.remove_component(axiom)
         names = [str(c.first) for c in axiom.first if isinstance(c, Class)]
-        if len(names) == len(axiom.first) and not found.ann:
+        if len(names) == len(axiom.first) and not component.ann:
             several.append(names)
             continue
         for pair in combinations(axiom.first, 2):
-            ontology.add_component(DisjointClasses(list(pair)), found.ann)
+            ontology.add_component(DisjointClasses(list(pair)), component.ann)
     graph = Graph()
     for names in sorted(several):
         members, node = BNode(), BNode()
@@ -152,8 +152,8 @@ def syntax_of(path: Path, ending: str, *, gzipped: bool = False) -> str:
 def converted(path: Path, syntax: str, *, gzipped: bool = False) -> bytes:
     """Return an ontology as N-Triples; the last one is kept, because loading reads a file several times."""
     try:
-        found = path.stat()
-        return _convert(path, syntax, gzipped, (found.st_mtime_ns, found.st_size))
+        status = path.stat()
+        return _convert(path, syntax, gzipped, (status.st_mtime_ns, status.st_size))
     except (OSError, EOFError, UnicodeDecodeError) as error:
         raise LoadError(f"The file cannot be read: {error}.", file=str(path)) from error
 

@@ -90,11 +90,11 @@ class Source:
         gzipped = p.suffix.lower() == ".gz"
         name = format.lower().lstrip(".") if format else _suffix(p)
         syntax = syntax_of(p, name, gzipped=gzipped)
-        found = ox.RdfFormat.N_TRIPLES if syntax else _FORMATS.get(name)
-        if found is None:
+        syntax_of_name = ox.RdfFormat.N_TRIPLES if syntax else _FORMATS.get(name)
+        if syntax_of_name is None:
             hint = f"Name it with format= or --format, one of: {', '.join(sorted(_ENDINGS))}."
             raise LoadError("The RDF format cannot be told from the file name.", file=str(p), hint=hint)
-        return cls(p, found, gzipped, p.resolve().as_uri(), syntax)
+        return cls(p, syntax_of_name, gzipped, p.resolve().as_uri(), syntax)
 
     def size(self) -> int:
         """Return the bytes on disk."""
@@ -113,8 +113,8 @@ class Source:
         """Open the content so that reading it stops where it passes a bound."""
         until = None if seconds is None else time.monotonic() + seconds
         packed = self.size() if self.gzipped and not self.syntax else None
-        found = checks.Checked(self.open(on_read), self.format, str(self.path), packed=packed, until=until)
-        return found  # type: ignore[return-value]
+        stream = checks.Checked(self.open(on_read), self.format, str(self.path), packed=packed, until=until)
+        return stream  # type: ignore[return-value]
 
     @property
     def names_graphs(self) -> bool:
@@ -262,11 +262,11 @@ def sources(paths: Iterable[str | os.PathLike[str]], *, format: str | None = Non
     Raises:
         LoadError: If one is missing, a folder holds none, or a format cannot be told.
     """
-    found: list[Source] = []
+    files: list[Source] = []
     for path in paths:
         p = Path(path)
         if not p.is_dir():
-            found.append(Source.of(p, format=format))
+            files.append(Source.of(p, format=format))
             continue
         endings = _ENDINGS - _NOT_IN_FOLDERS
         inside = [f for f in sorted(p.rglob("*")) if f.is_file() and _suffix(f) in endings]
@@ -278,8 +278,8 @@ def sources(paths: Iterable[str | os.PathLike[str]], *, format: str | None = Non
             raise LoadError(
                 "No RDF file in this folder.", file=str(p), hint="Files are told by their endings."
             )
-        found.extend(map(Source.of, inside))
-    return found
+        files.extend(map(Source.of, inside))
+    return files
 
 
 def _suffix(path: Path) -> str:
@@ -301,9 +301,9 @@ _NAMING_IMPORTS: Final = {ox.NamedNode(OWL + "versionIRI")}
 _TYPE, _ONTOLOGY = ox.NamedNode(RDF + "type"), ox.NamedNode(OWL + "Ontology")
 
 
-def with_imports(found: Iterable[Source]) -> list[Source]:
+def with_imports(files: Iterable[Source]) -> list[Source]:
     """Return files with those of their folders that they import, directly or not, each once."""
-    chosen = {source.path.resolve(): source for source in found}
+    chosen = {source.path.resolve(): source for source in files}
     waiting = list(chosen.values())
     here: set[str] = {name for source in waiting for name in _imported_or_named(source)[1]}
     while waiting:

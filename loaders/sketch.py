@@ -133,8 +133,8 @@ class Surveyed:
     def noun(self) -> tuple[str, ...]:
         """Return the words for one of its rows, by its name: the last one in the singular."""
         stem = _ENDING.sub("", self.name)
-        found = [word for word in words(stem) if not word.isdigit()] or ["row"]
-        return (*found[:-1], singular(found[-1].lower()) if found[-1].isascii() else found[-1])
+        names = [word for word in words(stem) if not word.isdigit()] or ["row"]
+        return (*names[:-1], singular(names[-1].lower()) if names[-1].isascii() else names[-1])
 
     def column(self, name: str) -> SurveyedColumn:
         """Return a column by its name."""
@@ -143,7 +143,7 @@ class Surveyed:
 
 def survey(name: str, rows: TableRows, file: str) -> Surveyed:
     """Look at all values of a table."""
-    found: dict[str, SurveyedColumn] = {}
+    columns: dict[str, SurveyedColumn] = {}
     count = 0
     for row in rows:
         count += not row.flaw
@@ -153,11 +153,11 @@ def survey(name: str, rows: TableRows, file: str) -> Surveyed:
                 hint = "Name the encoding with --encoding, such as iso-8859-1 or windows-1252."
                 raise LoadError(what, file=file, line=row.line, hint=hint)
             if column:
-                found.setdefault(column, SurveyedColumn(column)).add(cell)
+                columns.setdefault(column, SurveyedColumn(column)).add(cell)
     for column in rows.columns or ():
         if column:
-            found.setdefault(column, SurveyedColumn(column))
-    named = [found[c] for c in rows.columns if c] if rows.columns is not None else [*found.values()]
+            columns.setdefault(column, SurveyedColumn(column))
+    named = [columns[c] for c in rows.columns if c] if rows.columns is not None else [*columns.values()]
     table = Surveyed(name, tuple(named), count)
     return Surveyed(name, table.columns, count, _key(table, rows))
 
@@ -188,7 +188,7 @@ def folded(table: Surveyed) -> dict[str, tuple[str, ...]]:
         match = None if column.name in table.key else _NUMBERED.fullmatch(column.name)
         if match and _LETTER.search(match[1]):
             groups[match[1].rstrip(" _.-")].append((int(match[2]), column))
-    found = {}
+    columns_of = {}
     for stem, members in groups.items():
         columns = [column for _, column in sorted(members, key=lambda m: (m[0], m[1].name))]
         if len(columns) < 2 or any(c.kind not in ("", IRI) or c.nested for c in columns):
@@ -197,8 +197,8 @@ def folded(table: Surveyed) -> dict[str, tuple[str, ...]]:
         fewer = fills == sorted(fills, reverse=True)
         shared = any(columns[0].values & column.values for column in columns[1:])
         if fewer and (shared or (fills[-1] < fills[0])):
-            found[stem] = tuple(column.name for column in columns)
-    return found
+            columns_of[stem] = tuple(column.name for column in columns)
+    return columns_of
 
 
 def linked(tables: Sequence[Surveyed]) -> list[Surveyed]:
@@ -207,7 +207,7 @@ def linked(tables: Sequence[Surveyed]) -> list[Surveyed]:
     A column names the rows of a table if all its values are keys there, and either its name says so
     (`city_id` or `city` for `cities`), or the keys have letters, which is no chance.
     """
-    found = []
+    others = []
     for table in tables:
         links = dict(table.links)
         for column in table.columns:
@@ -216,8 +216,8 @@ def linked(tables: Sequence[Surveyed]) -> list[Surveyed]:
             best = max(_likely(column, table, tables), default=None)
             if best is not None:
                 links[column.name] = tables[-best[1]].name
-        found.append(Surveyed(table.name, table.columns, table.rows, table.key, links))
-    return found
+        others.append(Surveyed(table.name, table.columns, table.rows, table.key, links))
+    return others
 
 
 def _likely(column: SurveyedColumn, own: Surveyed, tables: Sequence[Surveyed]) -> Iterator[tuple[int, int]]:
@@ -394,12 +394,12 @@ def _object(column: SurveyedColumn, other: _Names | None) -> str:
 
 def _property(stem: str, link: _Names | None, table: Surveyed, column: str) -> str:
     """Return the local name of a property: `city` for `city_id` where it names a city."""
-    found = words(stem)
-    if link is not None and len(found) > 1 and column not in table.key:
+    names = words(stem)
+    if link is not None and len(names) > 1 and column not in table.key:
         key = link.table.key[0]
-        if found[-1].casefold() in ("id", "key", "code", *(word.casefold() for word in words(key))):
-            found = found[:-1]
-    first, *rest = found or ["column"]
+        if names[-1].casefold() in ("id", "key", "code", *(word.casefold() for word in words(key))):
+            names = names[:-1]
+    first, *rest = names or ["column"]
     first = first.lower() if first.isupper() or not rest else first[:1].lower() + first[1:]
     return first + _humps(rest)
 
@@ -410,12 +410,12 @@ def _humps(words: Iterable[str]) -> str:
 
 def _unlike(name: str, taken: set[str]) -> str:
     """Return a name that is not taken, and take it."""
-    found, number = name, 1
-    while f":{found}" in taken:
+    free, number = name, 1
+    while f":{free}" in taken:
         number += 1
-        found = f"{name}{number}"
-    taken.add(f":{found}")
-    return found
+        free = f"{name}{number}"
+    taken.add(f":{free}")
+    return free
 
 
 def _name(local: str) -> str:

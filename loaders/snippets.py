@@ -110,9 +110,9 @@ class Snippets:
         files = self._files()
         total, done = sum(size for _, size in files), 0
         for path, size in files:
-            if (found := self._read(path, size)) is not None:
+            if (content := self._read(path, size)) is not None:
                 self.report.count("documents")
-                yield found
+                yield content
             done += size
             if self.on_progress is not None:
                 self.on_progress(done, total)
@@ -139,7 +139,7 @@ class Snippets:
         if self.folder.is_file():
             return [(self.folder, self.folder.stat().st_size)]
         root = self.folder.resolve()
-        found: list[tuple[Path, int]] = []
+        files: list[tuple[Path, int]] = []
         for at, folders, names in os.walk(self.folder):
             folders.sort()
             for name in sorted(names):
@@ -150,8 +150,8 @@ class Snippets:
                     why = "it leads out of the folder, or nowhere"
                     self.report.note(Problem("link", str(path), why))
                 else:
-                    found.append((path, path.stat().st_size))
-        return sorted(found)
+                    files.append((path, path.stat().st_size))
+        return sorted(files)
 
     def _read(self, path: Path, size: int) -> Document | None:
         name = path.relative_to(self.folder).as_posix() if path != self.folder else path.name

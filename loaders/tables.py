@@ -197,9 +197,9 @@ def told(lines: Sequence[str], usual: str) -> str:
         except csv.Error:
             continue
         alike = bool(rows) and max(rows) <= rows[0]
-        found = (alike and rows[0] > 1, rows[0] if rows else 0)
-        if found > best and (found[1] > 1):
-            best, chosen = found, delimiter
+        likeness = (alike and rows[0] > 1, rows[0] if rows else 0)
+        if likeness > best and (likeness[1] > 1):
+            best, chosen = likeness, delimiter
             if delimiter == usual and alike:
                 break
     return chosen
@@ -352,9 +352,9 @@ def nearest(name: str, columns: Sequence[str]) -> str:
     if not columns:
         return "It has no columns."
     like = {c: SequenceMatcher(None, name.casefold(), c.casefold()).ratio() for c in columns}
-    found = sorted(columns, key=lambda column: (-like[column], column))
-    more = f" and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
-    return f"Its columns, nearest first: {', '.join(repr(c[:_SHOWN]) for c in found[:_LISTED])}{more}."
+    order = sorted(columns, key=lambda column: (-like[column], column))
+    more = f" and {len(order) - _LISTED} more" if len(order) > _LISTED else ""
+    return f"Its columns, nearest first: {', '.join(repr(c[:_SHOWN]) for c in order[:_LISTED])}{more}."
 
 
 RR = "http://www.w3.org/ns/r2rml#"
@@ -452,15 +452,15 @@ class _Reader:
     def _pieces(self, template: str) -> tuple[str, ...]:
         """Split a template into texts and columns in turn (R2RML, section 7.3)."""
         pieces, end = [""], 0
-        for found in _COLUMN.finditer(template):
-            pieces[-1] += template[end : found.start()]
-            end = found.end()
-            if found[3]:
+        for match in _COLUMN.finditer(template):
+            pieces[-1] += template[end : match.start()]
+            end = match.end()
+            if match[3]:
                 raise self.error(f"The template {template!r} has a brace or backslash that stands alone.")
-            if found[1]:
-                pieces[-1] += found[1]
+            if match[1]:
+                pieces[-1] += match[1]
             else:
-                pieces += [re.sub(r"\\(.)", r"\1", found[2]), ""]
+                pieces += [re.sub(r"\\(.)", r"\1", match[2]), ""]
         pieces[-1] += template[end:]
         return tuple(pieces)
 
@@ -473,18 +473,18 @@ class _Reader:
         return [o for p, o in self.graph.get(node, ()) if p == RR + name]
 
     def _one(self, node: str, predicate: str) -> Any:
-        found = [o for p, o in self.graph.get(node, ()) if p == predicate]
-        if len(found) > 1:
+        objects = [o for p, o in self.graph.get(node, ()) if p == predicate]
+        if len(objects) > 1:
             raise self.error(f"A term map has {predicate} twice.")
-        return found[0] if found else None
+        return objects[0] if objects else None
 
     def _text(self, node: str, predicate: str) -> str:
-        found = self._one(node, predicate)
-        if found is None:
+        term = self._one(node, predicate)
+        if term is None:
             return ""
-        if not isinstance(found, ox.Literal):
+        if not isinstance(term, ox.Literal):
             raise self.error(f"{predicate} takes a text.")
-        return found.value
+        return term.value
 
     def error(self, message: str) -> LoadError:
         return LoadError(message, file=str(self.path), hint="docs/tables.md shows a mapping.")
@@ -498,11 +498,11 @@ def maps_for(
     if len(sources) == 1:
         return tuple(maps)
     plain = name.removesuffix(".gz")
-    found = tuple(m for m in maps if not m.source or Path(m.source).name.removesuffix(".gz") == plain)
-    if not found:
+    fitting = tuple(m for m in maps if not m.source or Path(m.source).name.removesuffix(".gz") == plain)
+    if not fitting:
         hint = f"It is for: {', '.join(sorted(map(repr, sources)))}."
         raise LoadError(f"The mapping has nothing for {name!r}.", file=str(mapping), hint=hint)
-    return found
+    return fitting
 
 
 ROW = "_row"

@@ -115,13 +115,13 @@ def _network_defence(name: str, held: bool, offline: bool, hint: str) -> CheckRe
     if held:
         return CheckResult(what, True, "active: a query's process has no access to the network")
     if sys.platform != "linux":
-        found = "only on Linux"
+        finding = "only on Linux"
         hint = f"Serve others from a Linux system or container; {_OTHER}."
     else:
-        found = "not allowed on this system"
+        finding = "not allowed on this system"
         hint += "; the other defence is active." if offline else f"; {_OTHER}."
     # One of the two is enough, and a system that supports neither is not broken.
-    return CheckResult(what, None if offline or sys.platform != "linux" else False, found, hint)
+    return CheckResult(what, None if offline or sys.platform != "linux" else False, finding, hint)
 
 
 def contents(graph: mrag.KnowledgeGraph) -> Iterator[CheckResult]:
@@ -154,9 +154,9 @@ def _rules(graph: mrag.KnowledgeGraph) -> Iterator[CheckResult]:
         "A functional property with two values merges them, in every answer: set disable-sameAs to true.",
     )
     if missing := left_out(graph):
-        found = f"of {len(missing)} axioms not all is inferred: {'; '.join(missing[:3])}"
+        finding = f"of {len(missing)} axioms not all is inferred: {'; '.join(missing[:3])}"
         hint = "Make the repository with a larger ruleset, or load what `mrag reason` infers elsewhere."
-        yield CheckResult("rules", None, found + ("; …" if len(missing) > 3 else ""), hint)
+        yield CheckResult("rules", None, finding + ("; …" if len(missing) > 3 else ""), hint)
 
 
 def _contradictions(graph: mrag.KnowledgeGraph) -> Iterator[CheckResult]:
@@ -184,7 +184,7 @@ def _indexes(graph: mrag.KnowledgeGraph) -> Iterator[CheckResult]:
             yield CheckResult(f"index {name}", False, error.message, error.hint or "")
             continue
         size = "" if info.documents is None else f"{info.documents:,} documents, "
-        found = size + (info.embedder or "BM25 alone")
+        finding = size + (info.embedder or "BM25 alone")
         if info.documents == 0:
             why = "" if info.definition is None else f"; {why_empty(graph, info.definition)}".rstrip(".")
             yield CheckResult(f"index {name}", False, f"no documents{why}", NO_DOCUMENTS)
@@ -192,7 +192,7 @@ def _indexes(graph: mrag.KnowledgeGraph) -> Iterator[CheckResult]:
         yield CheckResult(
             f"index {name}",
             not info.stale,
-            found + (", older than the graph" if info.stale else ""),
+            finding + (", older than the graph" if info.stale else ""),
             "Run `mrag index`.",
         )
     if not indexes.names():
@@ -219,7 +219,7 @@ def premises_in_words(graph: mrag.KnowledgeGraph, names: Sequence[str]) -> str:
 
 def language_model(name: str | None = None) -> Iterator[CheckResult]:
     """Check the language model; the one of the settings by default."""
-    found = generation.status(name or Settings.from_env().model)
+    state = generation.status(name or Settings.from_env().model)
     yield CheckResult(
-        "language model", True if found.available else None, found.name or found.reason, found.hint
+        "language model", True if state.available else None, state.name or state.reason, state.hint
     )

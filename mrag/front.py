@@ -105,8 +105,8 @@ def _require_store(url: str) -> None:
         return
     folder = Path(path).expanduser()
     near = {place for place in (folder.parent, Path()) if place.is_dir()}
-    found = sorted({str(p) for place in near for p in place.iterdir() if is_store(p)})
-    there = f"There are: {', '.join(found[:5])}." if found else "There is none beside it either."
+    stores = sorted({str(p) for place in near for p in place.iterdir() if is_store(p)})
+    there = f"There are: {', '.join(stores[:5])}." if stores else "There is none beside it either."
     raise ConfigError(
         "There is no store in this folder." if folder.is_dir() else "There is no such store.",
         file=path,

@@ -116,14 +116,14 @@ def hidden_in(url: str) -> set[str]:
     """
     login = next((url[start:end] for start, end in _logins(url)), "")
     # A name alone is a token in its place; with a password it is no secret.
-    found = {login.partition(":")[2] or login}
+    secrets = {login.partition(":")[2] or login}
     for pair in re.split("[&;]", url.partition("?")[2].partition("#")[0]):
         name, _, value = pair.partition("=")
         if name.lower() not in _SHOWN:
-            found.add(value or name)
+            secrets.add(value or name)
         elif ":/" in (inside := unquote(value)):
-            found |= hidden_in(inside)
-    return {unquote(value) for value in found if value}
+            secrets |= hidden_in(inside)
+    return {unquote(value) for value in secrets if value}
 
 
 def hide_in_logs(*names: str) -> None:
@@ -135,7 +135,7 @@ def hide_in_logs(*names: str) -> None:
 class _Redacting(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         said = record.getMessage()
-        shown = _TARGET.sub(lambda found: _known_alone(found[0]), redact(said))
+        shown = _TARGET.sub(lambda match: _known_alone(match[0]), redact(said))
         if shown != said:
             record.msg, record.args = shown, ()
         return True

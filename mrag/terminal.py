@@ -51,8 +51,8 @@ def inline(text: str) -> str:
 def escaped(text: str, *, json: bool = False) -> str:
     """Return data with escapes in place of what would steer a terminal; to a parser it is the same."""
 
-    def escape(found: re.Match[str]) -> str:
-        code = ord(found[0])
+    def escape(match: re.Match[str]) -> str:
+        code = ord(match[0])
         if not json:
             return f"\\u{code:04X}" if code < 0x10000 else f"\\U{code:08X}"
         if code < 0x10000:
@@ -63,21 +63,21 @@ def escaped(text: str, *, json: bool = False) -> str:
     return _CONTROL.sub(escape, text)
 
 
-def _shown(found: re.Match[str]) -> str:
-    if found["own"]:
-        return found[0]
-    if found["run"]:
-        return f"{_FSI}{found[0]}{_PDI}"
-    return _joiner(found) or _sign(found[0])
+def _shown(match: re.Match[str]) -> str:
+    if match["own"]:
+        return match[0]
+    if match["run"]:
+        return f"{_FSI}{match[0]}{_PDI}"
+    return _joiner(match) or _sign(match[0])
 
 
-def _joiner(found: re.Match[str]) -> str:
+def _joiner(match: re.Match[str]) -> str:
     """Return a joiner where it shapes the characters beside it, else nothing."""
-    text, at = found.string, found.start()
-    if found[0] not in "\u200c\u200d" or not 0 < at < len(text) - 1:
+    text, at = match.string, match.start()
+    if match[0] not in "\u200c\u200d" or not 0 < at < len(text) - 1:
         return ""
     beside = {unicodedata.category(text[at - 1]), unicodedata.category(text[at + 1])}
-    return found[0] if beside <= _JOINED else ""
+    return match[0] if beside <= _JOINED else ""
 
 
 def _sign(character: str) -> str:
@@ -123,7 +123,7 @@ class Guarded(Encoded):
 
     def write_data(self, text: str) -> None:
         """Write data in a format of its own, which isolates would change; a control in it is shown still."""
-        super().write(_CONTROL.sub(lambda found: _sign(found[0]), text))
+        super().write(_CONTROL.sub(lambda match: _sign(match[0]), text))
 
 
 @contextmanager

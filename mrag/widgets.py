@@ -97,13 +97,13 @@ class NotebookView(ABC):
 
 def _text(asked: Mapping[str, Any], name: str) -> str:
     """Return a text of an action, which a browser sent."""
-    found = asked.get(name)
-    return found[:2_048] if isinstance(found, str) else ""
+    value = asked.get(name)
+    return value[:2_048] if isinstance(value, str) else ""
 
 
 def _texts(asked: Mapping[str, Any], name: str) -> list[str]:
-    found = asked.get(name)
-    return [one for one in found[:500] if isinstance(one, str)] if isinstance(found, list) else []
+    values = asked.get(name)
+    return [one for one in values[:500] if isinstance(one, str)] if isinstance(values, list) else []
 
 
 class AnswerView(NotebookView):
@@ -144,10 +144,10 @@ class AnswerView(NotebookView):
     def changed(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """Prove the cited triple that `why` names."""
         wanted = _text(asked, "why")
-        found = next((c for c in self.answer.citations if c.line_id == wanted), None)
-        if found is None:
+        citation = next((c for c in self.answer.citations if c.line_id == wanted), None)
+        if citation is None:
             raise ConfigError("The answer cites no such triple.")
-        proof = proof_of(self.kg, found.triple)
+        proof = proof_of(self.kg, citation.triple)
         said = (
             "The graph does not hold it any more." if proof is None else render(proof, Display(self.kg).name)
         )
@@ -262,14 +262,14 @@ class MarksView(NotebookView):
         return {**marks, "concept": self._said(), "proposals": list(self.feedback.proposals)}
 
     def _said(self) -> dict[str, Any]:
-        found = self.concept
-        if found is None or self.feedback is None:
+        feedback = self.concept
+        if feedback is None or self.feedback is None:
             return {"sentence": "Nothing in the graph tells those marked + from the others.", "covered": []}
-        counts = found.hypothesis.counts
+        counts = feedback.hypothesis.counts
         return {
-            "sentence": sentence(self.kg, found.hypothesis.expression),
-            "manchester": to_manchester(found.hypothesis.expression, self.kg.prefixes),
-            "covered": list(found.covered),
+            "sentence": sentence(self.kg, feedback.hypothesis.expression),
+            "manchester": to_manchester(feedback.hypothesis.expression, self.kg.prefixes),
+            "covered": list(feedback.covered),
             "counts": f"{counts.tp} of {counts.positives} meant, {counts.fp} of {counts.negatives} not meant"
             + (" (the last hits, as none is marked −)" if self.feedback.assumed else ""),
         }

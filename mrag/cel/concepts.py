@@ -65,9 +65,9 @@ def definition(iri: str, expression: ce.Expression, key: str) -> list[Triple]:
     numbered = enumerate(_nodes(graph, root), start=1)
     names: dict[Node, URIRef] = {node: URIRef(f"{SKOLEM}{key}:{number}") for number, node in numbered}
     predicate = OWL.equivalentClass if is_open else RDFS.subClassOf
-    found = [Triple(URIRef(iri), predicate, names.get(root, root))]
-    found += [Triple(names.get(s, s), p, names.get(o, o)) for s, p, o in graph]  # type: ignore[arg-type]
-    return sorted(found)
+    triples = [Triple(URIRef(iri), predicate, names.get(root, root))]
+    triples += [Triple(names.get(s, s), p, names.get(o, o)) for s, p, o in graph]  # type: ignore[arg-type]
+    return sorted(triples)
 
 
 def _is_found_by_rules(e: ce.Expression) -> bool:
@@ -404,11 +404,11 @@ def keep_concept(
 
 def list_concepts(kg: KnowledgeGraph) -> list[KeptConcept]:
     """List the concepts that are kept in a graph, in order of IRI."""
-    found: dict[str, dict[str, list[Term]]] = {}
+    rows: dict[str, dict[str, list[Term]]] = {}
     for concept, p, o in kg.select(queries.get("cel/keep-list").text, "asserted"):
         if o is not None:
-            found.setdefault(str(concept), {}).setdefault(str(p), []).append(o)
-    return [read_concept(concept, values) for concept, values in sorted(found.items())]
+            rows.setdefault(str(concept), {}).setdefault(str(p), []).append(o)
+    return [read_concept(concept, values) for concept, values in sorted(rows.items())]
 
 
 def find_concept(kg: KnowledgeGraph, name: str) -> KeptConcept | None:
@@ -498,12 +498,12 @@ class ClassFilter:
         while True:
             hits = self.ranker.rank(question, depth)
             inside = instances_among(self.kg, expression, [h.iri for h in hits])
-            found = [h for h in hits if h.iri in inside][:k]
-            if len(found) == k or len(hits) < depth:
+            members = [h for h in hits if h.iri in inside][:k]
+            if len(members) == k or len(hits) < depth:
                 reason = f"Is in {name}"
                 return [
                     replace(h, rank=rank, reasons=(*h.reasons, reason))
-                    for rank, h in enumerate(found, start=1)
+                    for rank, h in enumerate(members, start=1)
                 ]
             depth *= 4
 

@@ -110,8 +110,8 @@ def _scan(
     edges: Edges = []
     schema: dict[str, bool] = {}
 
-    def term(found: OxTerm) -> Term:
-        made[found] = new = from_ox(found)
+    def term(native: OxTerm) -> Term:
+        made[native] = new = from_ox(native)
         return new
 
     for graph in kg.dataset().default:
@@ -160,9 +160,9 @@ def _in_portions(
                 check()
         except OutOfTime:
             return start, (types, edges)
-        kinds, found = statements(kg, subjects[start : start + _PORTION], made)
+        kinds, portion = statements(kg, subjects[start : start + _PORTION], made)
         types += kinds
-        edges += found
+        edges += portion
     return len(subjects), (types, edges)
 
 
@@ -314,8 +314,8 @@ class World:
 
     def instances(self, expression: ce.Expression) -> list[str]:
         """Return the named individuals that an expression holds, in order of IRI."""
-        found = np.flatnonzero(self.extension(expression) & self.individuals)
-        return sorted(str(self.terms[at]) for at in found)
+        places = np.flatnonzero(self.extension(expression) & self.individuals)
+        return sorted(str(self.terms[at]) for at in places)
 
     def positions(self, individuals: Iterable[str]) -> npt.NDArray[np.intp]:
         """Return where individuals stand among the terms."""
@@ -328,10 +328,10 @@ class World:
 
     def exists(self, p: ce.Property, mask: Mask) -> Mask:
         """Return which terms have a value of the property among the marked ones."""
-        found = np.zeros(self.size, dtype=bool)
+        covered = np.zeros(self.size, dtype=bool)
         sources, values = self.pairs(p)
-        found[sources[mask[values]]] = True
-        return found
+        covered[sources[mask[values]]] = True
+        return covered
 
     def counts(self, p: ce.Property, mask: Mask) -> npt.NDArray[np.intp]:
         """Return how many marked values of the property each term has."""
@@ -349,13 +349,13 @@ class World:
         return [ce.Property(p, inverse) for p in self.roles for inverse in ways]
 
     def _extension(self, e: ce.Expression) -> Mask:
-        found = self._kept.get(e)
-        if found is None:
-            found = self._evaluate(e)
-            found.flags.writeable = False
+        mask = self._kept.get(e)
+        if mask is None:
+            mask = self._evaluate(e)
+            mask.flags.writeable = False
             if len(self._kept) * max(self.size, 1) < 100_000_000:
-                self._kept[e] = found
-        return found
+                self._kept[e] = mask
+        return mask
 
     def _evaluate(self, e: ce.Expression) -> Mask:
         match e:
@@ -370,8 +370,8 @@ class World:
             case ce.Connective(parts):
                 neutral = np.full(self.size, isinstance(e, ce.And))
                 join = np.logical_and if isinstance(e, ce.And) else np.logical_or
-                found: Mask = join.reduce([neutral, *map(self._extension, parts)])
-                return found
+                mask: Mask = join.reduce([neutral, *map(self._extension, parts)])
+                return mask
             case ce.Some(p, filler):
                 return self.exists(p, self._extension(filler))
             case ce.Only(p, filler):
@@ -396,19 +396,19 @@ class World:
         return self._mask([value])
 
     def _where(self, test: Callable[[Literal], bool]) -> Mask:
-        found = np.zeros(self.size, dtype=bool)
+        mask = np.zeros(self.size, dtype=bool)
         for at in self.literals:
             value = self.terms[at]
-            found[at] = isinstance(value, Literal) and test(value)
-        return found
+            mask[at] = isinstance(value, Literal) and test(value)
+        return mask
 
     def _mask(self, terms: Iterable[Term]) -> Mask:
         return self._marks([self.index[t] for t in terms if t in self.index])
 
     def _marks(self, places: Sequence[int] | npt.NDArray[np.intp]) -> Mask:
-        found = np.zeros(self.size, dtype=bool)
-        found[places] = True
-        return found
+        mask = np.zeros(self.size, dtype=bool)
+        mask[places] = True
+        return mask
 
     def _pairs(self, sources: npt.NDArray[np.intp], values: npt.NDArray[np.intp]) -> _Pairs:
         """Return pairs in order, each once."""
@@ -469,7 +469,7 @@ def without(world: World, names: Collection[str]) -> World:
     """Return a world in which some classes are not known; its individuals stay the same."""
     if not names:
         return world
-    found = copy(world)
-    found.classes = {name: held for name, held in world.classes.items() if name not in names}
-    found.named = [name for name in world.named if name not in names]
-    return found
+    smaller = copy(world)
+    smaller.classes = {name: held for name, held in world.classes.items() if name not in names}
+    smaller.named = [name for name in world.named if name not in names]
+    return smaller

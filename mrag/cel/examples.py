@@ -72,11 +72,11 @@ def _alike(kg: KnowledgeGraph, name: str) -> list[str]:
     pairs = [(str(a), str(b)) for a, b in kg.select(queries.get("cel/equivalents").text)]
     below = {*hierarchy(kg)[0]}
     pairs += [(a, b) for a, b in below if (b, a) in below]
-    found, fresh = {name}, {name}
+    names, fresh = {name}, {name}
     while fresh:
-        fresh = {y for a, b in pairs for x, y in ((a, b), (b, a)) if x in fresh} - found
-        found |= fresh
-    return sorted(found)
+        fresh = {y for a, b in pairs for x, y in ((a, b), (b, a)) if x in fresh} - names
+        names |= fresh
+    return sorted(names)
 
 
 _STRING = re.compile(r'"([^"\n]*)"')
@@ -123,14 +123,14 @@ def _from_json(path: Path) -> dict[str, LearningProblem]:
     text = _text(path)
     try:
         problems = json.loads(text)["problems"]
-        found = {str(name): (p["positive_examples"], p["negative_examples"]) for name, p in problems.items()}
+        pairs = {str(name): (p["positive_examples"], p["negative_examples"]) for name, p in problems.items()}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise LoadError(
             "These are no learning problems.",
             file=str(path),
             hint='Expected {"problems": {name: {"positive_examples": […], "negative_examples": […]}}}.',
         ) from error
-    return {name: LearningProblem(*sets) for name, sets in found.items() if all(sets)}
+    return {name: LearningProblem(*sets) for name, sets in pairs.items() if all(sets)}
 
 
 def _from_configuration(path: Path) -> LearningProblem:

@@ -116,8 +116,8 @@ class GraphFacts:
             case ce.Only(p, filler):
                 return self.count(x, p, filler) == len(self._values(x, p))
             case ce.Cardinality(n, p, filler):
-                found = self.count(x, p, filler, n if isinstance(e, ce.AtLeast) else n + 1)
-                return bool(ce.COMPARE[type(e)](found, n))
+                number = self.count(x, p, filler, n if isinstance(e, ce.AtLeast) else n + 1)
+                return bool(ce.COMPARE[type(e)](number, n))
             case ce.DataSome(p, range):
                 return any(within(v, range) for v in self._values(x, p))
             case ce.DataOnly(p, range):
@@ -135,8 +135,8 @@ class GraphFacts:
         if isinstance(filler, ce.Top):
             return len(values) if limit is None else min(len(values), limit)
         self._prepare(filler, values)
-        found = (1 for v in values if self.holds(filler, v))
-        return sum(found if limit is None else islice(found, limit))
+        fitting = (1 for v in values if self.holds(filler, v))
+        return sum(fitting if limit is None else islice(fitting, limit))
 
     def _prepare(self, filler: ce.Expression, values: Collection[Term]) -> None:
         if not isinstance(filler, ce.Top | ce.Bottom | ce.OneOf) and len(values) > 1:
@@ -154,13 +154,13 @@ def order(term: Term) -> str:
     return term.n3()
 
 
-def same(found: Term, wanted: str | Literal) -> bool:
+def same(value: Term, wanted: str | Literal) -> bool:
     """Return whether a term is a wanted value, literals of numbers, dates and booleans by value."""
     if not isinstance(wanted, Literal):
-        return isinstance(found, URIRef) and str(found) == wanted
-    if not isinstance(found, Literal):
+        return isinstance(value, URIRef) and str(value) == wanted
+    if not isinstance(value, Literal):
         return False
-    return equal(found, wanted) if by_value(wanted) else found == wanted
+    return equal(value, wanted) if by_value(wanted) else value == wanted
 
 
 def within(value: Term, range: ce.DataRange) -> bool:
@@ -215,8 +215,8 @@ class Reason:
 
     def triples(self) -> tuple[SupportingTriple, ...]:
         """Return all triples that it rests on, each once, in order."""
-        found = dict.fromkeys(self._triples())
-        return tuple(sorted(found, key=lambda e: [t.n3() for t in e.triple]))
+        supporting = dict.fromkeys(self._triples())
+        return tuple(sorted(supporting, key=lambda e: [t.n3() for t in e.triple]))
 
     def _triples(self) -> Iterator[SupportingTriple]:
         if self.edge is not None:
@@ -292,14 +292,14 @@ def why_satisfied(
             term=str(x),
             hint="An individual is an IRI with a class.",
         )
-    found = _Explainer(facts, max_values).reason(shape, x)
-    if found.holds != bool(instances_among(kg, shape, [str(x)])):
+    reason = _Explainer(facts, max_values).reason(shape, x)
+    if reason.holds != bool(instances_among(kg, shape, [str(x)])):
         raise ConfigError(
             "The store compares a literal in this expression otherwise.",
             term=str(x),
             hint="Use numbers, booleans, texts, xsd:date or xsd:dateTime in data restrictions.",
         )
-    return found
+    return reason
 
 
 class _Explainer:
@@ -307,18 +307,18 @@ class _Explainer:
         self.facts, self.max_values = facts, max_values
 
     def reason(self, e: ce.Expression, x: Term, by: SupportingTriple | None = None) -> Reason:
-        found = Reason(e, x, self.facts.holds(e, x), by)
+        reason = Reason(e, x, self.facts.holds(e, x), by)
         match e:
             case ce.Connective(parts):
-                if found.holds and isinstance(e, ce.Or):
+                if reason.holds and isinstance(e, ce.Or):
                     parts = tuple(p for p in parts if self.facts.holds(p, x))
-                return replace(found, parts=tuple(self.reason(p, x) for p in parts))
+                return replace(reason, parts=tuple(self.reason(p, x) for p in parts))
             case ce.Named(name) | ce.Not(ce.Named(name)):
-                return self.by_triples(found, [edge(x, _TYPED, URIRef(name))])
+                return self.by_triples(reason, [edge(x, _TYPED, URIRef(name))])
             case ce.Value(p, value) | ce.Not(ce.Value(p, value)):
                 term = value if isinstance(value, Literal) else URIRef(value)
                 values = [v for v in self.facts.values(x, p) if same(v, value)]
-                return self.by_triples(found, [edge(x, p, v) for v in values or [term]])
+                return self.by_triples(reason, [edge(x, p, v) for v in values or [term]])
             case ce.DataRestriction(p, range) | ce.Not(ce.DataRestriction(p, range)):
                 # What decides is in the range, or beyond it.
                 inside = isinstance(e, ce.DataSome) or (
@@ -326,37 +326,37 @@ class _Explainer:
                 )
                 values = self.facts.values(x, p)
                 deciding = [v for v in values if within(v, range) == inside] or values
-                return self.by_triples(found, [edge(x, p, v) for v in deciding], [_none(x, p)])
+                return self.by_triples(reason, [edge(x, p, v) for v in deciding], [_none(x, p)])
             case ce.Only(p, filler):
                 values = self.facts.values(x, p)
-                if not found.holds:
+                if not reason.holds:
                     values = [v for v in values if not self.facts.holds(filler, v)]
-                return self.by_values(found, e, values)
+                return self.by_values(reason, e, values)
             case ce.Some(p, filler) | ce.Cardinality(_, p, filler):
                 values = self.facts.matching(x, p, filler)
-                if not values and not found.holds:
+                if not values and not reason.holds:
                     values = self.facts.values(x, p)
-                return self.by_values(found, e, values)
+                return self.by_values(reason, e, values)
             case _:
-                return found
+                return reason
 
-    def by_values(self, found: Reason, e: ce.Quantified, values: Sequence[Term]) -> Reason:
+    def by_values(self, reason: Reason, e: ce.Quantified, values: Sequence[Term]) -> Reason:
         """Add the values of a property that decide, each with its own reason."""
-        x, p = found.subject, e.property
+        x, p = reason.subject, e.property
         limit = max(self.max_values, e.n) if isinstance(e, ce.AtLeast | ce.Exactly) else self.max_values
         shown = values[:limit]
         parts = tuple(self.reason(e.filler, v, self.supporting(edge(x, p, v))) for v in shown)
         absent = () if values else (_none(x, p),)
         if isinstance(e, ce.AtMost | ce.Exactly) and not isinstance(e.filler, ce.Top):
             absent = ()  # others may be there that the filler does not hold
-        return replace(found, absent=absent, parts=parts, more=len(values) - len(shown))
+        return replace(reason, absent=absent, parts=parts, more=len(values) - len(shown))
 
-    def by_triples(self, found: Reason, wanted: Sequence[Triple], nothing: Sequence[Absence] = ()) -> Reason:
+    def by_triples(self, reason: Reason, wanted: Sequence[Triple], nothing: Sequence[Absence] = ()) -> Reason:
         """Add the triples that decide, and those whose absence does."""
         here = [t for t in wanted if t.o in self.facts.values(t.s, ce.Property(str(t.p)))]
         absent = [Absence(t.s, t.p, t.o) for t in wanted if t not in here] or ([] if here else list(nothing))
         shown = tuple(self.supporting(t) for t in here[: self.max_values])
-        return replace(found, evidence=shown, absent=tuple(absent), more=len(here) - len(shown))
+        return replace(reason, evidence=shown, absent=tuple(absent), more=len(here) - len(shown))
 
     def supporting(self, t: Triple) -> SupportingTriple:
         return SupportingTriple(t, self.facts.inferred(t))

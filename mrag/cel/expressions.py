@@ -378,12 +378,12 @@ def _join(parts: list[Expression], *, conjunction: bool) -> Expression:
     for part in parts:
         flat.update(dict.fromkeys(part.parts if isinstance(part, kind) else (part,)))
     flat.pop(neutral, None)
-    found = _enumerate(_counted(list(flat), conjunction=conjunction), conjunction=conjunction)
-    if absorbing in found or any(negation(p) in found for p in found):
+    terms = _enumerate(_counted(list(flat), conjunction=conjunction), conjunction=conjunction)
+    if absorbing in terms or any(negation(p) in terms for p in terms):
         return absorbing
-    whole = set(found)
+    whole = set(terms)
     kept = [
-        p for p in found if not (isinstance(p, other) and any(q in whole and q != p for q in _operands(p)))
+        p for p in terms if not (isinstance(p, other) and any(q in whole and q != p for q in _operands(p)))
     ]
     # A part of the other kind that holds all operands of another such part says nothing new.
     sets = {p: frozenset(_operands(p)) for p in kept if isinstance(p, other)}

@@ -98,21 +98,21 @@ class _Parser:
         self.tokens: list[tuple[str, str, int]] = []
         at = 0
         while at < len(text):
-            found = _TOKEN.match(text, at)
-            if found is None:
+            match = _TOKEN.match(text, at)
+            if match is None:
                 raise ConfigError(f"Cannot read {text[at]!r}, at character {at + 1}.")
-            if found.lastgroup != "space":
-                self.tokens.append((str(found.lastgroup), found.group(), at + 1))
-            at = found.end()
+            if match.lastgroup != "space":
+                self.tokens.append((str(match.lastgroup), match.group(), at + 1))
+            at = match.end()
         self.end = len(text) + 1
         self.at = 0
         self.deep = 0
 
     def whole(self) -> ce.Expression:
-        found = self.alternatives()
+        expression = self.alternatives()
         if self.at < len(self.tokens):
             raise self.wrong("the end")
-        return found
+        return expression
 
     def alternatives(self) -> ce.Expression:
         parts = self.nested(lambda: self.series(self.either, self.conjunction))
@@ -160,9 +160,9 @@ class _Parser:
         self.deep += 1
         if self.deep > _DEEPEST:
             raise ConfigError(f"The expression is nested deeper than {_DEEPEST} levels.")
-        found = read()
+        inner = read()
         self.deep -= 1
-        return found
+        return inner
 
     def manchester_primary(self) -> ce.Expression:
         if self.accept("not"):
@@ -217,9 +217,9 @@ class _Parser:
         return _FACETS[sign], limit
 
     def members(self) -> tuple[str, ...]:
-        found = self.series(",", self.name)
+        names = self.series(",", self.name)
         self.expect("}")
-        return tuple(found)
+        return tuple(names)
 
     def name(self) -> str:
         kind, text, _ = self.token()

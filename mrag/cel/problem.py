@@ -179,10 +179,10 @@ class LearningProblem:
 
     def counts(self, held: Iterable[str]) -> ExampleCounts:
         """Count the examples among what a hypothesis holds."""
-        found = set(held)
+        covered = set(held)
         return ExampleCounts(
-            len(found & {*self.positives}),
-            len(found & {*self.negatives}),
+            len(covered & {*self.positives}),
+            len(covered & {*self.negatives}),
             len(self.positives),
             len(self.negatives),
         )
@@ -214,8 +214,8 @@ class Hypothesis:
 
     def __str__(self) -> str:
         counts, dl = self.counts, to_dl(self.expression)
-        found = f"{counts.tp} of {counts.positives} positive, {counts.fp} of {counts.negatives} negative"
-        return f"{dl} ({self.measure} {self.quality:.3f}, {found})"
+        coverage = f"{counts.tp} of {counts.positives} positive, {counts.fp} of {counts.negatives} negative"
+        return f"{dl} ({self.measure} {self.quality:.3f}, {coverage})"
 
     def _repr_html_(self) -> str:
         """Return the expression with its quality and counts as HTML for a notebook."""
@@ -284,8 +284,8 @@ class ExampleBits:
 
     def qualities(self, tp: Numbers, fp: Numbers, measure: Measure) -> Qualities:
         """Return the qualities of many counts at once."""
-        found: Qualities = qualities(tp, fp, self.positives, self.negatives, measure)
-        return found
+        values: Qualities = qualities(tp, fp, self.positives, self.negatives, measure)
+        return values
 
     def informative(self, tp: Numbers, fp: Numbers) -> npt.NDArray[np.bool_]:
         """Return which counts hold a larger share of the positive than of the negative examples."""
@@ -324,14 +324,14 @@ def fingerprints(table: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint64]:
 
 def mixed(rows: Bits) -> npt.NDArray[np.uint64]:
     """Return a number for each row of words, as `fingerprints` does."""
-    found = np.zeros(len(rows), dtype=np.uint64)
+    hashes = np.zeros(len(rows), dtype=np.uint64)
     for word in rows.T:
         # The finaliser of MurmurHash3, over what came before and the next word.
-        found ^= word
+        hashes ^= word
         for shift, factor in ((33, 0xFF51AFD7ED558CCD), (33, 0xC4CEB9FE1A85EC53)):
-            found = (found ^ (found >> np.uint64(shift))) * np.uint64(factor)
-        found ^= found >> np.uint64(33)
-    return found
+            hashes = (hashes ^ (hashes >> np.uint64(shift))) * np.uint64(factor)
+        hashes ^= hashes >> np.uint64(33)
+    return hashes
 
 
 _LABEL, _N, _H = pt.var("label"), pt.var("n"), pt.var("h")
@@ -355,14 +355,14 @@ def instances(kg: KnowledgeGraph, expression: ce.Expression) -> list[str]:
 def instances_among(kg: KnowledgeGraph, expression: ce.Expression, given: Iterable[str]) -> set[str]:
     """Return those of the given individuals that an expression holds."""
     names = list(given)
-    found: set[str] = set()
+    inside: set[str] = set()
     if not _answers(kg, expression):
         world = World.of(kg, names, steps=max(1, ce.depth(expression)))
         world = world if world.reaches(expression) else World.whole(kg)
         return {*names} & {*world.instances(expression)}
     for batch in batches(names):
-        found.update(str(row[0]) for row in kg.select(instances_query(expression, batch)))
-    return found
+        inside.update(str(row[0]) for row in kg.select(instances_query(expression, batch)))
+    return inside
 
 
 def confusion(
@@ -404,12 +404,12 @@ def confusion(
     return [ExampleCounts(tp, fp, len(positives), len(negatives)) for fp, tp in counts]
 
 
-def recounted(kg: KnowledgeGraph, found: Sequence[Hypothesis], problem: LearningProblem) -> list[Hypothesis]:
+def recounted(kg: KnowledgeGraph, known: Sequence[Hypothesis], problem: LearningProblem) -> list[Hypothesis]:
     """Return hypotheses as the store counts them, in order; without those that are not informative then."""
-    counts = confusion(kg, [h.expression for h in found], problem.positives, problem.negatives, known=True)
+    counts = confusion(kg, [h.expression for h in known], problem.positives, problem.negatives, known=True)
     agreed = [
         replace(h, quality=quality(c, h.measure), counts=c)
-        for h, c in zip(found, counts, strict=True)
+        for h, c in zip(known, counts, strict=True)
         if c.informative
     ]
     return sorted(agreed, key=lambda h: h.order)

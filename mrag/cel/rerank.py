@@ -102,8 +102,8 @@ class ClassExpressionReranker:
 
     def reranked(self, question: Question, k: int) -> Reranking:
         """Return the ranking together with what was learnt."""
-        found = self.rerank(self.ranker.rank(question, max(k, self.settings.depth)))
-        return replace(found, hits=found.hits[:k])
+        reranking = self.rerank(self.ranker.rank(question, max(k, self.settings.depth)))
+        return replace(reranking, hits=reranking.hits[:k])
 
     def rerank(self, hits: Sequence[Hit]) -> Reranking:
         """Re-rank a list of hits; the result is a permutation of it."""
@@ -137,16 +137,16 @@ class ClassExpressionReranker:
         Raises:
             LearningProblemError: If fewer than two of the hits are individuals.
         """
-        found = self._individuals(hits)
-        if len(found) < 2:
+        individuals = self._individuals(hits)
+        if len(individuals) < 2:
             raise LearningProblemError("Fewer than two of the hits are individuals of the graph.")
-        size = min(self.settings.examples, len(found) // 2)
-        rest = found[size:]
+        size = min(self.settings.examples, len(individuals) // 2)
+        rest = individuals[size:]
         if self.settings.negatives == "bottom":
             negatives = rest[-size:]
         else:
             negatives = random.Random(self.settings.seed).sample(rest, size)
-        return LearningProblem(found[:size], negatives)
+        return LearningProblem(individuals[:size], negatives)
 
     def _individuals(self, hits: Sequence[Hit]) -> list[str]:
         known = individuals_among(self.kg, [h.iri for h in hits])
@@ -157,8 +157,8 @@ class ClassExpressionReranker:
         if not learnt:
             note = "No concept was learnt: nothing tells the positive from the negative examples."
             return self._unchanged(hits, problem, note)
-        found = rerank_by_concept(self.kg, hits, learnt[0], self.settings)
-        return replace(found, problem=problem)
+        reranking = rerank_by_concept(self.kg, hits, learnt[0], self.settings)
+        return replace(reranking, problem=problem)
 
     def _unchanged(self, hits: Sequence[Hit], problem: LearningProblem | None, note: str) -> Reranking:
         noted = tuple(replace(h, reasons=(*h.reasons, note)) for h in hits)
@@ -197,11 +197,11 @@ def _number(hits: Sequence[Hit], front: int) -> tuple[Hit, ...]:
     top = max((s for s in scores[front:]), default=0.0)
     low = min(finite[:front], default=0.0)
     lift = max(0.0, top - low + 1.0) if front and front < len(hits) else 0.0
-    found = []
+    renumbered = []
     for rank, hit in enumerate(hits, start=1):
         score = max(hit.score, low) + lift if rank <= front else hit.score
-        found.append(replace(hit, rank=rank, score=score))
-    return tuple(found)
+        renumbered.append(replace(hit, rank=rank, score=score))
+    return tuple(renumbered)
 
 
 _SPACE = FeatureSettings(negation=False, cardinality=1, pairs=16, max_conditions=1000)
@@ -308,16 +308,16 @@ def learn_from_marks(
     )
     among = [iri for iri in listed if iri in individuals]
     asked = [iri for iri in among if iri not in wanted and iri not in unwanted]
-    found = made.fit(problem)
+    hypotheses = made.fit(problem)
     until = started + 1.2 * knobs.seconds
     shortest, disputed = conditions_agreeing(kg, problem, asked, knobs.steps, until=until)
     others = [Hypothesis(e, 0.0, problem.counts(())) for e in shortest]
-    found = recounted(kg, [*found, *others], problem)
+    hypotheses = recounted(kg, [*hypotheses, *others], problem)
     best: dict[int, Hypothesis] = {}
-    for h in (h for h in found if h.length <= knobs.max_length):
+    for h in (h for h in hypotheses if h.length <= knobs.max_length):
         best.setdefault(h.length, h)
     kept = [best[n] for n in sorted(best)]
-    short = [h for h in found if h.length <= knobs.length] or found
+    short = [h for h in hypotheses if h.length <= knobs.length] or hypotheses
     chosen = kept.index(short[0]) if short else 0
 
     def covered(e: Expression) -> tuple[str, ...]:

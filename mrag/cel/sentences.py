@@ -134,8 +134,8 @@ _IN_BRACKETS = re.compile(r"(.*\S) [(\[]([^\s()\[\]]{1,8})[)\]]\Z")
 
 def without_unit(label: str) -> tuple[str, str]:
     """Return a name without the unit at its end, and the unit."""
-    if found := _IN_BRACKETS.match(label):
-        return found[1], word_pairs("units").get(found[2].lower(), found[2])
+    if match := _IN_BRACKETS.match(label):
+        return match[1], word_pairs("units").get(match[2].lower(), match[2])
     parts = label.replace("_", " ").split()
     unit = word_pairs("units").get(parts[-1].lower()) if len(parts) > 1 else None
     if unit and parts[-2].lower() not in {"of", "in"} | PREPOSITIONS:
@@ -342,10 +342,10 @@ def _phrase(first: str, rest: list[str], inverse: bool) -> Role:
         said = said if said == "part" else some(said)
         return Role(f"is {said} of", f"is not {said} of")
     if inverse and low[-1:] == ["by"]:
-        found = low[-2] if len(rest) > 1 else ""
+        preposition = low[-2] if len(rest) > 1 else ""
         if len(rest) == 2 or (len(rest) == 3 and low[0] == "been"):
             for base in sorted(_verbs()):
-                if participle(base) == found:
+                if participle(base) == preposition:
                     return Role(third_person(base), f"does not {base}")
     if inverse and first.lower() == "is" and len(rest) == 1 and (base := _base_of_ing(low[0])):
         return Role(f"is {participle(base)} by", f"is not {participle(base)} by")

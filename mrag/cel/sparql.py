@@ -50,10 +50,10 @@ _COMPARE: dict[str, Callable[[Comparable, Comparable], bool]] = {
 def condition(range: DataRange, value: ox.Variable) -> Expression:
     """Return the condition under which a value is in a range."""
     limits = tuple((name, _literal(limit)) for name, limit in range.facets)
-    found = within(iri(range.datatype), limits, value, clash=False)
-    if found is None:
+    test = within(iri(range.datatype), limits, value, clash=False)
+    if test is None:
         raise ConfigError("A limit of this range cannot be tested.", term=range.datatype)
-    return found
+    return test
 
 
 def by_value(literal: Literal) -> bool:
@@ -100,16 +100,16 @@ def family(literal: Literal) -> str | None:
 
 def by_family(terms: Iterable[Term]) -> dict[str, dict[int, Any]]:
     """Return the values of literals that have an order, by the datatype to compare them in."""
-    found: dict[str, dict[int, Any]] = {}
+    families: dict[str, dict[int, Any]] = {}
     for at, term in enumerate(terms):
         kind = family(term) if isinstance(term, Literal) else None
         if kind is not None and isinstance(term, Literal):
             value = comparable(term)
             if value is not None and value == value:
-                found.setdefault(kind, {})[at] = value
+                families.setdefault(kind, {})[at] = value
     return {
         kind: values
-        for kind, values in sorted(found.items())
+        for kind, values in sorted(families.items())
         if len({isinstance(v, datetime) and v.tzinfo is not None for v in values.values()}) == 1
     }
 
@@ -124,11 +124,11 @@ def spread(values: Sequence[_T], n: int) -> Sequence[_T]:
 def _truth(e: Expression, value: Literal) -> bool | None:
     match e:
         case AllOf(conditions):
-            found = [_truth(c, value) for c in conditions]
-            return False if False in found else None if None in found else True
+            truths = [_truth(c, value) for c in conditions]
+            return False if False in truths else None if None in truths else True
         case AnyOf(conditions):
-            found = [_truth(c, value) for c in conditions]
-            return True if True in found else None if None in found else False
+            truths = [_truth(c, value) for c in conditions]
+            return True if True in truths else None if None in truths else False
         case Negation(inner):
             truth = _truth(inner, value)
             return None if truth is None else not truth
@@ -185,9 +185,9 @@ def _date(a: datetime, sign: str, b: datetime) -> bool | None:
 
 
 def _literal(literal: Literal) -> ox.Literal:
-    found = to_ox(literal)
-    assert isinstance(found, ox.Literal)
-    return found
+    term = to_ox(literal)
+    assert isinstance(term, ox.Literal)
+    return term
 
 
 BATCH = 500  # most individuals in one query; more than that some servers refuse
@@ -237,17 +237,17 @@ def members(
 
 def batches(individuals: Iterable[str]) -> Iterator[list[str]]:
     """Yield individuals in groups that one query can take."""
-    found = list(individuals)
-    for start in range(0, len(found), BATCH):
-        yield found[start : start + BATCH]
+    iris = list(individuals)
+    for start in range(0, len(iris), BATCH):
+        yield iris[start : start + BATCH]
 
 
 def individuals_among(kg: KnowledgeGraph, given: Iterable[str]) -> set[str]:
     """Return those of the given IRIs that are named individuals of a graph."""
-    found: set[str] = set()
+    inside: set[str] = set()
     for batch in batches(given):
-        found.update(str(row[0]) for row in kg.select(instances_query(ce.Top(), batch)))
-    return found
+        inside.update(str(row[0]) for row in kg.select(instances_query(ce.Top(), batch)))
+    return inside
 
 
 def individual(x: ox.Variable, anchor: tuple[pt.Pattern, ...] = ()) -> pt.Pattern:
@@ -275,13 +275,13 @@ class _Translator:
     def answer(self, e: ce.Expression, anchor: tuple[pt.Pattern, ...], *, known: bool) -> list[pt.Pattern]:
         """Return the patterns of the answer, the root's class last of those that bind."""
         if known:
-            found, without = self.parts(e, X, anchor, anchor)
-            return [*anchor, *found, *without]
-        found, without = self.parts(e, X, anchor, (*anchor, individual(X, anchor)))
+            patterns, without = self.parts(e, X, anchor, anchor)
+            return [*anchor, *patterns, *without]
+        patterns, without = self.parts(e, X, anchor, (*anchor, individual(X, anchor)))
         parts = e.parts if isinstance(e, ce.And) else (e,)
         typed = any(isinstance(p, ce.Named) and pt.iri(p.iri) not in VOCABULARY for p in parts)
         root: pt.Pattern = pt.Filter(pt.Call("isIRI", (X,))) if typed else individual(X, anchor)
-        return [*anchor, *found, root, *without]
+        return [*anchor, *patterns, root, *without]
 
     def parts(
         self, e: ce.Expression, x: ox.Variable, anchor: tuple[pt.Pattern, ...], ground: tuple[pt.Pattern, ...]
@@ -309,8 +309,8 @@ class _Translator:
             case ce.Some(p, filler):
                 y = self.fresh()
                 edge = _edge(x, p, y)
-                found, without = self.parts(filler, y, self.bound(anchor, edge), (*anchor, edge))
-                return [edge, *found], without
+                patterns, without = self.parts(filler, y, self.bound(anchor, edge), (*anchor, edge))
+                return [edge, *patterns], without
             case ce.DataSome(p, range):
                 v = self.fresh()
                 return [_edge(x, p, v), pt.Filter(condition(range, v))], []
@@ -353,16 +353,16 @@ class _Translator:
         self, e: ce.Expression, x: ox.Variable, anchor: tuple[pt.Pattern, ...], ground: tuple[pt.Pattern, ...]
     ) -> list[pt.Pattern]:
         """Return the patterns of an expression as they can stand in a group of their own."""
-        found, without = self.parts(e, x, anchor, ground)
-        return [*(anchor if found else ground), *found, *without]
+        patterns, without = self.parts(e, x, anchor, ground)
+        return [*(anchor if patterns else ground), *patterns, *without]
 
     def counted(
         self, x: ox.Variable, n: int, p: ce.Property, filler: ce.Expression, anchor: tuple[pt.Pattern, ...]
     ) -> pt.Pattern:
         y = self.fresh()
         edge = _edge(x, p, y)
-        found, without = self.parts(filler, y, self.bound(anchor, edge), (*anchor, edge))
-        where = pt.Group((*anchor, edge, *found, *without))
+        patterns, without = self.parts(filler, y, self.bound(anchor, edge), (*anchor, edge))
+        where = pt.Group((*anchor, edge, *patterns, *without))
         enough = pt.Compare(pt.Count(y, distinct=True), ">=", ox.Literal(n))
         return pt.SubSelect(pt.Select((x,), where, group_by=(x,), having=enough))
 

@@ -164,7 +164,7 @@ class Evidence:
         self, kg: KnowledgeGraph, asked: SoughtTriple, given: Iterable[Extraction]
     ) -> list[CompletedTriple]:
         """Return the triples that findings make which can be relied on, the surest first."""
-        found: dict[tuple[Term, Term, Term], CompletedTriple] = {}
+        triples: dict[tuple[Term, Term, Term], CompletedTriple] = {}
         new: dict[str, str] = {}
         for finding in given:
             one = checked(finding, asked, lambda quote: not instructs(quote))
@@ -174,12 +174,12 @@ class Evidence:
             if terms is None:
                 continue
             ref = EvidenceRef(one.passage.iri, one.quote, one.passage.kind, one.passage.source)
-            known = found.setdefault(terms, CompletedTriple(*terms, "completed", (ref,), one.confidence))
+            known = triples.setdefault(terms, CompletedTriple(*terms, "completed", (ref,), one.confidence))
             if ref not in known.evidence:
                 # Passages that say the same are taken as independent of each other.
                 sure = min(0.99, 1 - (1 - known.confidence) * (1 - one.confidence))
-                found[terms] = replace(known, evidence=(*known.evidence, ref), confidence=round(sure, 4))
-        sure_enough = [t for t in found.values() if t.confidence >= _MIN_CONFIDENCE]
+                triples[terms] = replace(known, evidence=(*known.evidence, ref), confidence=round(sure, 4))
+        sure_enough = [t for t in triples.values() if t.confidence >= _MIN_CONFIDENCE]
         ranked = sorted(sure_enough, key=lambda t: (-t.confidence, [term.n3() for term in t.terms]))
         ranked = ranked[:_MAX_VALUES]
         used = {str(term) for t in ranked for term in t.terms}

@@ -289,14 +289,14 @@ class SchemaFacts:
                 direct[str(low)].add(str(high))
             new = list({high for low in new for high in direct[low]} - seen)
             seen.update(new)
-        found: dict[str, set[str]] = {}
+        above: dict[str, set[str]] = {}
         for start in starts:
             reached, left = {start}, {start}
             while left:
                 left = {high for low in left for high in direct[low]} - reached
                 reached |= left
-            found[start] = reached
-        return found
+            above[start] = reached
+        return above
 
     def read_types(self, entities: Sequence[str]) -> None:
         """Read the classes of entities."""
@@ -604,8 +604,8 @@ def consequences(
         return [], 0
     with _trial(kg, statements) as (_, fresh):
         rows = kg.store.select(queries.get("completion/following").bind(limit=limit), Dataset(tuple(fresh)))
-        found = [Triple(*row) for row in rows] if fresh else []  # type: ignore[arg-type]
-        return found, sum(map(kg.store.count, fresh))
+        triples = [Triple(*row) for row in rows] if fresh else []  # type: ignore[arg-type]
+        return triples, sum(map(kg.store.count, fresh))
 
 
 def _tried(kg: KnowledgeGraph, statements: Sequence[Statement]) -> tuple[tuple[Clash, ...], list[Triple]]:
@@ -644,13 +644,13 @@ def _equalities(kg: KnowledgeGraph, graphs: Sequence[str], statements: Sequence[
     if not graphs or not entities:
         return []
     text = queries.get("completion/check-values").bind(subject_predicate=[(e, _SAME) for e in entities])
-    found = [
+    triples = [
         Triple(s, _SAME, o)
         for s, _, o in kg.store.select(text, Dataset(tuple(graphs)))
         if isinstance(s, URIRef) and isinstance(o, URIRef) and s != o
     ]
     holds = queries.get("context/holds")
-    return [t for t in found if not kg.holds(holds.bind(s_p_o=[tuple(t)]))]
+    return [t for t in triples if not kg.holds(holds.bind(s_p_o=[tuple(t)]))]
 
 
 # -- by shapes ---------------------------------------------------------------------------------------
@@ -678,13 +678,13 @@ def results(data: Graph, shapes: Graph) -> set[tuple[str, str]]:
         raise ConfigError("Shapes need pySHACL.", hint=hint) from error
     report: Any
     _, report, _ = validate(data, shacl_graph=shapes, inference="none", advanced=False)
-    found = set()
+    pairs = set()
     for result in report.subjects(rdflib.RDF.type, SH.ValidationResult):
         if report.value(result, SH.resultSeverity) == SH.Violation:
             messages = sorted(str(m) for m in report.objects(result, SH.resultMessage))
             focus = report.value(result, SH.focusNode)
-            found.add((str(focus), "; ".join(messages) or "a constraint is violated"))
-    return found
+            pairs.add((str(focus), "; ".join(messages) or "a constraint is violated"))
+    return pairs
 
 
 def _violations(kg: KnowledgeGraph, statements: Sequence[Statement], texts: Sequence[str]) -> dict[Key, str]:

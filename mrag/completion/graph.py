@@ -69,7 +69,7 @@ class TripleLookup:
         What stands in the graph comes once, asserted before inferred, and before the same read in evidence.
         """
         wanted = list(dict.fromkeys(keys))
-        found: dict[Known, dict[tuple[Term, Term, Term], CompletedTriple]] = {key: {} for key in wanted}
+        triples: dict[Known, dict[tuple[Term, Term, Term], CompletedTriple]] = {key: {} for key in wanted}
         if not wanted:
             return {}
         shape = tuple(term is not None for term in wanted[0])
@@ -78,12 +78,12 @@ class TripleLookup:
             for start in range(0, len(asked), _BATCH):
                 for s, p, o in self._select(shape, asked[start : start + _BATCH], dataset):
                     triple = CompletedTriple(s, p, o, status)
-                    found[_key(triple, shape)].setdefault(triple.terms, triple)
+                    triples[_key(triple, shape)].setdefault(triple.terms, triple)
         for fact in self._facts:
-            if (at := _key(fact, shape)) in found:
-                found[at].setdefault(fact.terms, fact)
+            if (at := _key(fact, shape)) in triples:
+                triples[at].setdefault(fact.terms, fact)
         return {
-            key: [triples[t] for t in sorted(triples, key=_triple_order)] for key, triples in found.items()
+            key: [triples[t] for t in sorted(triples, key=_triple_order)] for key, triples in triples.items()
         }
 
     def _select(
@@ -92,14 +92,14 @@ class TripleLookup:
         query = queries.get(_FILES[shape])
         rows = [(Literal(n), *(term for term in key if term is not None)) for n, key in enumerate(keys)]
         text = query.bind(**{query.params[0]: rows}, limit=self._limit)
-        found = self._kg.store.select(text, dataset).rows
-        if len(found) >= self._limit and len(keys) > 1:
+        stream = self._kg.store.select(text, dataset).rows
+        if len(stream) >= self._limit and len(keys) > 1:
             half = len(keys) // 2
             yield from self._select(shape, keys[:half], dataset)
             yield from self._select(shape, keys[half:], dataset)
             return
-        self.truncated = self.truncated or len(found) >= self._limit
-        for n, *terms in found:
+        self.truncated = self.truncated or len(stream) >= self._limit
+        for n, *terms in stream:
             # Virtuoso gives some numbers that were asked for in another datatype.
             s, p, o = (
                 given if asked is None else asked
@@ -218,9 +218,9 @@ def complete(
             break
         for triple in todo:
             done.add(triple)
-            for found in evidence.complete(kg, triple, k):
-                facts.setdefault(found.terms, found)
-                grounded = _give(grounded, triple, found)
+            for fact in evidence.complete(kg, triple, k):
+                facts.setdefault(fact.terms, fact)
+                grounded = _give(grounded, triple, fact)
     return completion
 
 
@@ -245,14 +245,14 @@ def _fitting(kg: KnowledgeGraph, triples: Sequence[IncompleteTriple]) -> list[In
     ]
 
 
-def _give(grounded: GroundedPlan, triple: IncompleteTriple, found: CompletedTriple) -> GroundedPlan:
+def _give(grounded: GroundedPlan, triple: IncompleteTriple, fact: CompletedTriple) -> GroundedPlan:
     """Return a plan in which a text means what evidence put in its place."""
     kept = dict(grounded.candidates)
-    for slot, role, term in zip(triple.slots, ROLES, found.terms, strict=True):
+    for slot, role, term in zip(triple.slots, ROLES, fact.terms, strict=True):
         if is_text(slot) and all(c.term != term for c in kept.get((slot, role), ())):
             kept[slot, role] = (
                 *kept.get((slot, role), ()),
-                TermCandidate(term, found.confidence, slot, "given"),
+                TermCandidate(term, fact.confidence, slot, "given"),
             )
     best = {key: candidates[0].term for key, candidates in kept.items() if candidates}
     return replace(
@@ -333,10 +333,10 @@ class _Join:
 
     def _joined(self, names: tuple[str, str, str]) -> list[_Row]:
         keys = [list(self._keys(row, names)) for row in self.rows]
-        found = self.lookup.find(key for several in keys for key in several)
+        matches = self.lookup.find(key for several in keys for key in several)
         rows: list[_Row] = []
         for row, several in zip(self.rows, keys, strict=True):
-            for triple in (triple for key in several for triple in found[key]):
+            for triple in (triple for key in several for triple in matches[key]):
                 binding = self._agree(row, names, triple)
                 if binding is None:
                     continue

@@ -134,14 +134,14 @@ class PathTable:
 def steps_from(kg: KnowledgeGraph, entities: Iterable[str], steps: Mapping[Step, int]) -> dict[str, set[int]]:
     """Return the steps that lead away from each entity, by number."""
     wanted = list(dict.fromkeys(map(str, entities)))
-    found: dict[str, set[int]] = {entity: set() for entity in wanted}
+    distances: dict[str, set[int]] = {entity: set() for entity in wanted}
     for name, forward in (("completion/leaving", True), ("completion/arriving", False)):
         for text in queries.get(name).batches("entity", wanted):
             for entity, p in kg.select(text):
                 at = steps.get(Step(URIRef(str(p)), forward))
                 if at is not None:
-                    found[str(entity)].add(at)
-    return found
+                    distances[str(entity)].add(at)
+    return distances
 
 
 def _is_step(iri: str) -> bool:
@@ -235,11 +235,11 @@ class Grounder:
         if given := self._written(text, "entity"):
             return [given]
         names, settings = EntityNames.of(self.kg), self.settings
-        found = [*names.exact(text), *self._literals(text)]
-        if not found:
-            found = names.fuzzy(text, _POOL, settings.entity)
-            found += self._meaning(text) if not found else []
-        return self._kept(found)
+        candidates = [*names.exact(text), *self._literals(text)]
+        if not candidates:
+            candidates = names.fuzzy(text, _POOL, settings.entity)
+            candidates += self._meaning(text) if not candidates else []
+        return self._kept(candidates)
 
     def relations(self, text: str) -> list[patterns.TermCandidate]:
         """Return the relations that a text may mean, best first."""
@@ -248,10 +248,10 @@ class Grounder:
         if given := self._written(text, "relation"):
             return [given]
         relations, settings = Relations.of(self.kg), self.settings
-        found = relations.named(text) or relations.similar(text, settings.relation)
-        if not found and (model := self._embedder()) is not None:
-            found = relations.meaning(text, settings.relation, model)
-        return self._kept(found)
+        candidates = relations.named(text) or relations.similar(text, settings.relation)
+        if not candidates and (model := self._embedder()) is not None:
+            candidates = relations.meaning(text, settings.relation, model)
+        return self._kept(candidates)
 
     def present(self, terms: Iterable[Term]) -> set[Term]:
         """Return those of some terms that are subject or object of a triple of the graph."""
@@ -261,9 +261,9 @@ class Grounder:
         rows = self.kg.select(queries.get("completion/present").bind(term=wanted))
         return {term for term in rows.column("term") if term is not None}
 
-    def _kept(self, found: Sequence[patterns.TermCandidate]) -> list[patterns.TermCandidate]:
+    def _kept(self, candidates: Sequence[patterns.TermCandidate]) -> list[patterns.TermCandidate]:
         best: Best = {}
-        for candidate in found:
+        for candidate in candidates:
             improve(best, candidate, candidate.term.n3())
         order = ranked(best)
         least = order[0].score - _MARGIN if order else 0.0
@@ -371,19 +371,19 @@ def unread(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the words of a question that a path leaves unread, and the relations that no word asks for."""
     stop = FUNCTION_WORDS["en"] | FUNCTION_WORDS.get(language_of(rest), frozenset())
-    found = [(t.raw, t.raw.casefold()) for t in tokens(rest)]
-    said = [_meanings(raw) for raw, _ in found]
+    spellings = [(t.raw, t.raw.casefold()) for t in tokens(rest)]
+    said = [_meanings(raw) for raw, _ in spellings]
     called = [_roots(relation) for relation in relations]
     reads = [[at for at, own in enumerate(said) if own & names] for names in called]
     read = {at for places in reads for at in places}
     turns = any(_back(path, at) for at in range(1, len(path)))
     left = tuple(
         raw
-        for at, (raw, word) in enumerate(found)
+        for at, (raw, word) in enumerate(spellings)
         if at not in read
         and (word in _COUNTING or (word in _SHARED and not turns) or not (word in stop or word in _EMPTY))
     )
-    shared = any(word in _SAME for _, word in found)
+    shared = any(word in _SAME for _, word in spellings)
     needed = [at for at in range(len(path)) if not (shared and at and _back(path, at))]
     matched = _match([reads[at] for at in needed])
     missed = [relations[step].label for at, step in enumerate(needed) if at not in matched]

@@ -397,15 +397,15 @@ def _relation_names(kg: KnowledgeGraph) -> list[NamedRelation]:
             said[str(entity)].append((str(p), str(text)))
     kg.labels(iris)  # all at once
     display = Display(kg)
-    found = []
+    relations = []
     for iri in iris:
         label = display.predicate(iri)
         local = split_identifier(iri.rstrip("/#").replace("#", "/").rsplit("/", 1)[-1].rsplit(":", 1)[-1])
         names = [text for p, text in said[iri] if p not in _DESCRIBING]
         descriptions = tuple(text for p, text in said[iri] if p in _DESCRIBING)
         kept = tuple(dict.fromkeys([label, *names, local]))
-        found.append(NamedRelation(URIRef(iri), label, kept, descriptions))
-    return found
+        relations.append(NamedRelation(URIRef(iri), label, kept, descriptions))
+    return relations
 
 
 End = Literal["subject", "object"]

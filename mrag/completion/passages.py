@@ -170,14 +170,14 @@ def from_langchain(documents: Iterable[LangChainDocument]) -> list[Document]:
         >>> found[0].source, found[0].title
         ('films.html', 'films')
     """
-    found = []
+    passages = []
     for document in documents:
         said = document.page_content
         if said.strip():
             source = str(document.metadata.get("source") or document.id or "document")
             title = str(document.metadata.get("title") or title_of(said, Path(source).stem))
-            found.append(Document(source, title, said))
-    return found
+            passages.append(Document(source, title, said))
+    return passages
 
 
 def passages_of(kg: KnowledgeGraph, collections: Sequence[str]) -> list[Passage]:
@@ -187,8 +187,8 @@ def passages_of(kg: KnowledgeGraph, collections: Sequence[str]) -> list[Passage]
     text = queries.get("completion/evidence-passages").bind(collection=list(collections))
     with books(kg) as store:
         rows = store.select(text, Dataset((evidence_graph(kg),))).rows
-    found = [Passage(str(p), str(said), str(source), str(title)) for source, _, _, p, title, said in rows]
-    return list(dict.fromkeys(found))
+    passages = [Passage(str(p), str(said), str(source), str(title)) for source, _, _, p, title, said in rows]
+    return list(dict.fromkeys(passages))
 
 
 class Passages:
@@ -253,8 +253,8 @@ class Passages:
     def search(self, query: str, names: Sequence[Sequence[str]], k: int) -> list[Passage]:
         """Return the passages most similar to a text that name each known entity, best first."""
         matches = self._index.search(query, max(k * _WIDE, 100), mode=self._mode) if self._by_iri else ()
-        found = (self._by_iri[match.doc_id] for match in matches)
-        return list(islice((p for p in found if mentioned(f"{p.title}\n{p.text}", names)), k))
+        passages = (self._by_iri[match.doc_id] for match in matches)
+        return list(islice((p for p in passages if mentioned(f"{p.title}\n{p.text}", names)), k))
 
 
 class RetrievedPassages:
@@ -330,7 +330,7 @@ def describe_folder(
 
 def image_passages(kg: KnowledgeGraph) -> list[Passage]:
     """Return what was said of images and of parts of them, as passages; its own beside those of folders."""
-    found: list[Passage] = []
+    passages: list[Passage] = []
     for graph in (_side(kg), kg):
         files = file_names(graph)
         labels = graph.labels(files)
@@ -338,10 +338,10 @@ def image_passages(kg: KnowledgeGraph) -> list[Passage]:
             name = files.get(texts.image, texts.image)
             title = labels.get(texts.image) or _title(Path(name))
             for text in (*texts.sentences, *texts.generated):
-                found.append(Passage(texts.image, text, name, title, "image"))
+                passages.append(Passage(texts.image, text, name, title, "image"))
             for fragment, text in texts.regions:
-                found.append(Passage(part_of(texts.image, fragment), text, name, title, "region"))
-    return joined_by_node(list(dict.fromkeys(found)))
+                passages.append(Passage(part_of(texts.image, fragment), text, name, title, "region"))
+    return joined_by_node(list(dict.fromkeys(passages)))
 
 
 def joined_by_node(passages: Sequence[Passage]) -> list[Passage]:

@@ -90,16 +90,16 @@ def find_mentions(question: str, names: EntityNames, common: frozenset[str]) -> 
         size, unlinked = min(len(own), 6) / 2, float(entity is None)
         return Mention(start, text, entity, (exact, cased, size, inner, dull, unlinked))
 
-    found = []
+    mentions = []
     for start, end in spans:
         at, text = _as_written(question, start, end, names)
         inner = any((a, b) != (start, end) and a <= start and end <= b for a, b in spans)
-        found += [measured(at, text, candidate, inner) for candidate in names.exact(text)[:_ENTITIES]]
+        mentions += [measured(at, text, candidate, inner) for candidate in names.exact(text)[:_ENTITIES]]
     for start, end in _nameless(question, words, common):
         if (start, end) not in spans:
             inner = any(a <= start and end <= b for a, b in spans)
-            found.append(measured(start, question[start:end], None, inner))
-    return found
+            mentions.append(measured(start, question[start:end], None, inner))
+    return mentions
 
 
 def _as_written(question: str, start: int, end: int, names: EntityNames) -> tuple[int, str]:
@@ -245,17 +245,17 @@ class PathPlanner:
         """Return the best plans, each with its probability as score; ties in order of IRI and path."""
         table = self.table()
         asked, question = question, question[:_LONGEST]
-        found = self.mentions(question)
-        if not found or not len(table.paths):
+        mentions = self.mentions(question)
+        if not mentions or not len(table.paths):
             return []
         weights = {**_SPAN_WEIGHTS, **_PATH_WEIGHTS, **({"no such step": 0.0} if self.lacking else {})}
         base = np.array([*weights.values()])
-        scores = [choice.features(table) @ base for choice in self.choices(question, found)]
+        scores = [choice.features(table) @ base for choice in self.choices(question, mentions)]
         shares = np.stack(_softmax(scores))
         order = np.argsort(-shares, axis=None, kind="stable")[:k]
         rows, columns = np.unravel_index(order, shares.shape)
         return [
-            self._plan(asked, found[m], table.path(p), float(shares[m, p]))
+            self._plan(asked, mentions[m], table.path(p), float(shares[m, p]))
             for m, p in zip(rows.tolist(), columns.tolist(), strict=True)
         ]
 
@@ -266,18 +266,18 @@ class PathPlanner:
     def mentions(self, question: str) -> list[Mention]:
         """Return what a question may name, the likeliest first."""
         common = frozenset(stem for stems in self.table().stems for stem in stems)
-        found = find_mentions(question, EntityNames.of(self.kg), common)
+        mentions = find_mentions(question, EntityNames.of(self.kg), common)
         worth = [*_SPAN_WEIGHTS.values()]
-        return sorted(found, key=lambda m: (-float(np.dot(m.features, worth)), m.name, m.start))[:_CHOICES]
+        return sorted(mentions, key=lambda m: (-float(np.dot(m.features, worth)), m.name, m.start))[:_CHOICES]
 
-    def choices(self, question: str, found: Sequence[Mention]) -> list[Choice]:
+    def choices(self, question: str, mentions: Sequence[Mention]) -> list[Choice]:
         """Return what there is to choose from for a question of some mentions."""
         table = self.table()
-        entities = [str(m.entity.term) for m in found if m.entity is not None]
+        entities = [str(m.entity.term) for m in mentions if m.entity is not None]
         steps = steps_from(self.kg, entities, table.number)
-        meaning = self._meaning(found[0].rest(question), table) if found else np.zeros(0)
+        meaning = self._meaning(mentions[0].rest(question), table) if mentions else np.zeros(0)
         choices = []
-        for mention in found:
+        for mention in mentions:
             rest = mention.rest(question)
             stems = content(rest)
             away = None if mention.entity is None else frozenset(steps[str(mention.entity.term)])

@@ -97,13 +97,13 @@ class TriplePlan:
 
     def texts(self) -> dict[tuple[str, Role], None]:
         """Return the texts to ground with their roles, each once, in order of first use."""
-        found: dict[tuple[str, Role], None] = {}
+        texts: dict[tuple[str, Role], None] = {}
         for triple in self.triples:
             for slot, role in zip(triple.slots, ROLES, strict=True):
                 if is_text(slot):
-                    found[slot, role] = None
-        found.update({(slot, "entity"): None for slot in self.excluded if is_text(slot)})
-        return found
+                    texts[slot, role] = None
+        texts.update({(slot, "entity"): None for slot in self.excluded if is_text(slot)})
+        return texts
 
 
 ROLES: tuple[Role, Role, Role] = ("entity", "relation", "entity")
@@ -272,12 +272,12 @@ def read_plan(question: str, text: str, value: Any = None) -> TriplePlan:
         ModelError: If it is no plan.
     """
     values = [value] if value is not None else list(json_values(text[:_MAX_READ]))
-    found = next((one for one in values if _holds_triples(one)), None)
-    if found is None:
-        found = [one for one in values if _is_triple(one)]  # what is left of JSON that was cut off
-    if isinstance(found, list):
-        found = {"triples": found}
-    kept = {str(key).casefold().replace(" ", "_").replace("-", "_"): given for key, given in found.items()}
+    written = next((one for one in values if _holds_triples(one)), None)
+    if written is None:
+        written = [one for one in values if _is_triple(one)]  # what is left of JSON that was cut off
+    if isinstance(written, list):
+        written = {"triples": written}
+    kept = {str(key).casefold().replace(" ", "_").replace("-", "_"): given for key, given in written.items()}
     triples = kept.get("triples", kept.get("triple", []))
     triples = [triples] if _is_triple(triples) else triples
     if not isinstance(triples, list):
@@ -326,8 +326,8 @@ def _plan(question: str, rows: Iterable[list[Any]], asked: tuple[str, ...], answ
         raise ModelError("No triple has an unknown.", hint="Write ?x in the place of what is asked for.")
     wanted = unknowns[-1]
     if (given := answer.strip()) and len(unknowns) > 1:
-        found = _UNKNOWN.match(given)
-        wanted = Unknown((found[1] or "x") if found else given)
+        match = _UNKNOWN.match(given)
+        wanted = Unknown((match[1] or "x") if match else given)
         if wanted not in unknowns:
             hint = f"It is one of {', '.join(map(str, unknowns))}."
             raise ModelError(f"The answer {given[:40]} is in no triple.", hint=hint)
@@ -338,8 +338,8 @@ def _plan(question: str, rows: Iterable[list[Any]], asked: tuple[str, ...], answ
 
 def _slot(given: object) -> Slot:
     text = " ".join(str(given).split())[:_LONGEST]
-    found = _UNKNOWN.match(text)
-    return Unknown(found[1] or "x") if found else text
+    match = _UNKNOWN.match(text)
+    return Unknown(match[1] or "x") if match else text
 
 
 SYSTEM = """\

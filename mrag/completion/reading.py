@@ -113,23 +113,23 @@ def sought(kg: KnowledgeGraph, triple: IncompleteTriple) -> SoughtTriple | None:
     return SoughtTriple(triple, unknown[0], names, words)
 
 
-def checked(found: Extraction, sought: SoughtTriple, states: Callable[[str], bool]) -> Extraction | None:
+def checked(extraction: Extraction, sought: SoughtTriple, states: Callable[[str], bool]) -> Extraction | None:
     """Return a finding whose quote stands in its passage and holds what was found; else None.
 
     White space and typographic quotes may differ; the quote becomes what the passage has.
     """
-    passage = found.passage
-    quote = found.quote.strip()
+    passage = extraction.passage
+    quote = extraction.quote.strip()
     if quote not in passage.text:
         span = locate(passage.text, quote)
         quote = passage.text[span[0] : span[1]] if span else ""
-    if not quote or not 0 < found.confidence <= 1:
+    if not quote or not 0 < extraction.confidence <= 1:
         return None
     if not states(quote) or not mentioned(f"{passage.title}\n{passage.text}", sought.entities):
         return None
-    if found.place != "predicate" and not mentioned(quote, [[found.text]]):
+    if extraction.place != "predicate" and not mentioned(quote, [[extraction.text]]):
         return None
-    return replace(found, quote=quote)
+    return replace(extraction, quote=quote)
 
 
 def locate(text: str, quote: str) -> tuple[int, int] | None:
@@ -234,12 +234,12 @@ class ModelReader:
             return []
         relations = {normalise(n): r.iri for r in Relations.of(kg).all for n in r.names}
         messages = self._messages(kg, sought, some)
-        found, problem = invoke_repaired(
+        extractions, problem = invoke_repaired(
             self.model, messages, SCHEMA, lambda text, value: _read(sought, some, relations, text, value)
         )
         if problem:
             logger.info("after one repair the model's answer is still wrong: %s", problem)
-        return found or []
+        return extractions or []
 
     def _messages(
         self, kg: KnowledgeGraph, sought: SoughtTriple, passages: Sequence[Passage]
@@ -272,7 +272,7 @@ def _read(
 ) -> tuple[list[Extraction], str]:
     """Return what of an answer can be used, and what is wrong with the rest."""
     given = [value] if value is not None and _rows(value) is not None else json_values(text, quotes=True)
-    rows = next((found for one in given if (found := _rows(one)) is not None), None)
+    rows = next((listing for one in given if (listing := _rows(one)) is not None), None)
     if rows is None:
         return [], "" if _NOTHING.search(text) else "it is not JSON of the form asked for."
     findings: list[Extraction] = []

@@ -162,7 +162,7 @@ def run_heads(kg: KnowledgeGraph) -> list[CompletionRun]:
     agents = sorted({one[_MODEL] for one in said.values() if _MODEL in one})
     labels = _rows(kg, "label/labels", "entity_property", [(agent, RDFS + "label") for agent in agents])
     names = {str(agent): str(label) for agent, _, label in labels}
-    found = [
+    heads = [
         CompletionRun(
             iri,
             one[MRAG + "question"],
@@ -176,7 +176,7 @@ def run_heads(kg: KnowledgeGraph) -> list[CompletionRun]:
         )
         for iri, one in said.items()
     ]
-    return sorted(found, key=lambda run: (run.started, run.iri))
+    return sorted(heads, key=lambda run: (run.started, run.iri))
 
 
 def _rows(kg: KnowledgeGraph, query: str, parameter: str, values: Sequence[Any]) -> Iterator[Row]:
@@ -195,24 +195,24 @@ def find_run(kg: KnowledgeGraph, name: str, state: State | None = None) -> Compl
     """
     every = run_heads(kg)
     short = name.removeprefix("urn:mrag:run:")
-    found = [run for run in every if short and run.iri.removeprefix("urn:mrag:run:").startswith(short)]
+    runs = [run for run in every if short and run.iri.removeprefix("urn:mrag:run:").startswith(short)]
     if name == "last":
-        found = [run for run in every if state in (None, run.state)][-1:]
-    if len(found) != 1:
-        what = "No run is" if not found else f"{len(found)} runs are"
+        runs = [run for run in every if state in (None, run.state)][-1:]
+    if len(runs) != 1:
+        what = "No run is" if not runs else f"{len(runs)} runs are"
         raise ConfigError(f"{what} called {name!r}.", hint="`mrag complete review --all` lists the runs.")
-    return _fill(kg, found)[0]
+    return _fill(kg, runs)[0]
 
 
 def runs_stating(kg: KnowledgeGraph, triples: Sequence[Triple]) -> dict[Triple, dict[str, State]]:
     """Return, for each triple that runs state and do not refuse, those runs with their states."""
     by_key = {key_of(t): t for t in triples}
-    found: dict[Triple, dict[str, State]] = {}
+    states: dict[Triple, dict[str, State]] = {}
     keys = [Literal(key) for key in sorted(by_key)]
     for key, run, state, verdict in _rows(kg, "completion/run-stating", "key", keys):
         if str(verdict) != "refused":
-            found.setdefault(by_key[str(key)], {})[str(run)] = cast(State, str(state))
-    return found
+            states.setdefault(by_key[str(key)], {})[str(run)] = cast(State, str(state))
+    return states
 
 
 def key_of(triple: Triple) -> str:
@@ -474,23 +474,23 @@ def accept(
         ConfigError: If there is no such run, or the graph cannot be written.
     """
     kg.require_writable()
-    found = _run(kg, run, "proposed")
-    if found.state == "accepted":
+    proposal = _run(kg, run, "proposed")
+    if proposal.state == "accepted":
         if update:
             catch_up(kg, _was_reasoned(kg))
-        return WriteReport(found)
-    checks = found.checks.with_those_of(settings) if settings else found.checks
-    checked = checked_anew(kg, found, checks, only)
+        return WriteReport(proposal)
+    checks = proposal.checks.with_those_of(settings) if settings else proposal.checks
+    checked = checked_anew(kg, proposal, checks, only)
     rows = [one.triple for one in checked if one.verdict == "fits"]
     # Cut off before, some may be in the graph by this run already.
-    begun = _begin(kg, found, checked)
+    begun = _begin(kg, proposal, checked)
     after = tuple(replace(s, verdict="fits") if s.triple in begun else s for s in checked)
     reasoned = _was_reasoned(kg)
-    accepted = replace(found, state="accepted", decided=now(), statements=after, checks=checks)
-    graph = commit(kg, rows, found, accepted)
+    accepted = replace(proposal, state="accepted", decided=now(), statements=after, checks=checks)
+    graph = commit(kg, rows, proposal, accepted)
     if update and (rows or begun):
         catch_up(kg, reasoned)
-    return WriteReport(_run(kg, found.iri), tuple(rows), (), graph)
+    return WriteReport(_run(kg, proposal.iri), tuple(rows), (), graph)
 
 
 def checked_anew(
@@ -523,11 +523,11 @@ def reject(kg: KnowledgeGraph, run: CompletionRun | str) -> CompletionRun:
     Raises:
         ConfigError: If there is no such run, or it has been accepted: that is rolled back instead.
     """
-    found = _run(kg, run, "proposed")
-    if found.state == "accepted":
-        raise ConfigError("This run has been accepted.", term=found.iri, hint="Roll it back instead.")
-    change(kg, *changes(kg, found, replace(found, state="rejected", decided=now())))
-    return _run(kg, found.iri)
+    proposal = _run(kg, run, "proposed")
+    if proposal.state == "accepted":
+        raise ConfigError("This run has been accepted.", term=proposal.iri, hint="Roll it back instead.")
+    change(kg, *changes(kg, proposal, replace(proposal, state="rejected", decided=now())))
+    return _run(kg, proposal.iri)
 
 
 def rollback(kg: KnowledgeGraph, run: CompletionRun | str, *, update: bool = True) -> WriteReport:
@@ -547,17 +547,17 @@ def rollback(kg: KnowledgeGraph, run: CompletionRun | str, *, update: bool = Tru
         ConfigError: If there is no such run, or it has not been accepted.
     """
     kg.require_writable()
-    found = _run(kg, run, "accepted")
-    if found.state == "rolled back":
+    accepted = _run(kg, run, "accepted")
+    if accepted.state == "rolled back":
         if update:
             catch_up(kg, kg.record.reasoned >= 0)  # inferences were dropped with the run
-        return WriteReport(found)
-    if found.state != "accepted":
-        raise ConfigError(f"This run is {found.state}, not accepted.", term=found.iri)
-    written = [s.triple for s in found.statements if s.verdict == "fits"]
-    heirs = _heirs(kg, found, written)
+        return WriteReport(accepted)
+    if accepted.state != "accepted":
+        raise ConfigError(f"This run is {accepted.state}, not accepted.", term=accepted.iri)
+    written = [s.triple for s in accepted.statements if s.verdict == "fits"]
+    heirs = _heirs(kg, accepted, written)
     gone = [t for t in written if t not in heirs]
-    out, into = changes(kg, found, replace(found, state="rolled back", decided=now(), graph=""))
+    out, into = changes(kg, accepted, replace(accepted, state="rolled back", decided=now(), graph=""))
     for heir in dict.fromkeys(heirs.values()):
         # It has written then what it found known.
         mine = {t for t, one in heirs.items() if one == heir}
@@ -568,7 +568,7 @@ def rollback(kg: KnowledgeGraph, run: CompletionRun | str, *, update: bool = Tru
     gone = withdraw(kg, gone, out, into)
     if update and gone:
         catch_up(kg, reasoned)
-    return WriteReport(_run(kg, found.iri), (), tuple(gone))
+    return WriteReport(_run(kg, accepted.iri), (), tuple(gone))
 
 
 # -- what is written -------------------------------------------------------------------------------
@@ -638,8 +638,8 @@ def _heirs(kg: KnowledgeGraph, run: CompletionRun, written: Sequence[Triple]) ->
     """Return, for the triples of a run that others state which are accepted, the first of those."""
     by = runs_stating(kg, written)
     others = {iri for states in by.values() for iri, state in states.items() if state == "accepted"}
-    found = sorted((find_run(kg, iri) for iri in others - {run.iri}), key=lambda r: (r.decided, r.iri))
-    heirs = {t: next((r for r in found if r.iri in by.get(t, {})), None) for t in written}
+    runs = sorted((find_run(kg, iri) for iri in others - {run.iri}), key=lambda r: (r.decided, r.iri))
+    heirs = {t: next((r for r in runs if r.iri in by.get(t, {})), None) for t in written}
     return {t: heir for t, heir in heirs.items() if heir is not None}
 
 

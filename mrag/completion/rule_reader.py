@@ -62,7 +62,7 @@ def _senses() -> list[list[frozenset[str]]]:
 
 def _forms(text: str) -> frozenset[str]:
     """Return the stems of some words in all their forms, since a stem does not bring all of them together."""
-    found: set[str] = set()
+    variants: set[str] = set()
     for entry in text.split():
         word, plus, particle = entry.partition("+")
         base = word.removesuffix("e")
@@ -71,8 +71,8 @@ def _forms(text: str) -> frozenset[str]:
             forms += [f"{word[:-1]}ied", f"{word[:-1]}ies"]
         if len(word) > 2 and word[-1] in "bdgmnprt" and word[-2] in "aeiou" and word[-3] not in "aeiou":
             forms += [f"{word}{word[-1]}ed", f"{word}{word[-1]}ing"]
-        found.update(stem(form) + plus + particle for form in forms)
-    return frozenset(found)
+        variants.update(stem(form) + plus + particle for form in forms)
+    return frozenset(variants)
 
 
 _MAX_PASSAGES: Final = 4000
@@ -181,19 +181,19 @@ class RelationWords:
 
         A word that is shared says the one relation that may hold between what is spoken of.
         """
-        found: dict[str, tuple[float, str]] = {}
+        weights: dict[str, tuple[float, str]] = {}
         for key in keys(words, [place]):
             plain = key.partition("+")[0]
             phrases = [f"{plain}+{particle}" for particle in _behind(words, place)]
             phrase = next((one for one in phrases if one in self.words or one in self.shared), "")
             for name in (phrase,) if phrase else _readings(key, {*self.words, *self.shared}):
                 for relation, sure, _ in self.words.get(name, ()):
-                    if sure > found.get(relation, (0.0, ""))[0]:
-                        found[relation] = sure, phrase or key
+                    if sure > weights.get(relation, (0.0, ""))[0]:
+                        weights[relation] = sure, phrase or key
                 shared = [r for r in self.shared.get(name, ()) if possible(r)]
-                if len(shared) == 1 and not any(map(possible, found)):
-                    found = {shared[0]: (0.6 + 0.2 * _SAID, phrase or key)}
-        return found
+                if len(shared) == 1 and not any(map(possible, weights)):
+                    weights = {shared[0]: (0.6 + 0.2 * _SAID, phrase or key)}
+        return weights
 
     def linking(self, preposition: str, possible: Callable[[str], bool]) -> str:
         """Return the relation that a preposition says by itself between two kinds; empty if not one alone."""
@@ -246,11 +246,11 @@ class RelationWords:
 
 def _invert(sets: Mapping[str, Iterable[str]]) -> dict[str, set[str]]:
     """Return for each member of some sets the names of those that have it."""
-    found: dict[str, set[str]] = {}
+    sources: dict[str, set[str]] = {}
     for name, members in sets.items():
         for member in members:
-            found.setdefault(member, set()).add(name)
-    return found
+            sources.setdefault(member, set()).add(name)
+    return sources
 
 
 def keys(words: Words, places: Iterable[int]) -> Iterator[str]:
@@ -266,12 +266,12 @@ def keys(words: Words, places: Iterable[int]) -> Iterator[str]:
 def _behind(words: Words, place: int) -> list[str]:
     """Return particles that go with a word: the next word, or that behind a name: "handed Moss over to"."""
     after = place + 1
-    found = [words[after].key] if after < len(words) and words[after].key in WORDS["phrases"] else []
+    phrase = [words[after].key] if after < len(words) and words[after].key in WORDS["phrases"] else []
     while after < len(words) and words[after].raw[:1].isupper():
         after += 1
     if place + 1 < after < len(words) and words[after].key in ("over", "off"):
-        found.append(words[after].key)
-    return found
+        phrase.append(words[after].key)
+    return phrase
 
 
 def _readings(key: str, known: Collection[str]) -> tuple[str, ...]:
@@ -319,11 +319,11 @@ def _linked(kg: KnowledgeGraph, pairs: set[tuple[str, str]]) -> dict[tuple[str, 
     both = sorted(pairs | {(b, a) for a, b in pairs})
     query = queries.get("completion/predicates")
     rows = [(Literal(n), URIRef(a), URIRef(b)) for n, (a, b) in enumerate(both)]
-    found: dict[tuple[str, str], set[str]] = {}
+    links: dict[tuple[str, str], set[str]] = {}
     for text in query.batches(query.params[0], rows, limit=1_000_000):
         for _, s, p, o in kg.select(text):
-            found.setdefault((str(s), str(o)), set()).add(str(p))
-    return found
+            links.setdefault((str(s), str(o)), set()).add(str(p))
+    return links
 
 
 _FAR: Final = 25
@@ -502,8 +502,8 @@ class PairReading:
         if link := self._linked(pair):
             return link if not pair.denials else {}
         for i in reversed(pair.between) if pair.behind else pair.between:
-            if found := self._telling(pair, i):
-                return found if self._states(pair, i) else {}
+            if relations := self._telling(pair, i):
+                return relations if self._states(pair, i) else {}
         return self._loosely(pair) if pair.stated else {}
 
     def _aside(self, pair: NamePair) -> bool:
@@ -533,8 +533,8 @@ class PairReading:
 
     def _tells(self, pair: NamePair, place: int) -> bool:
         """Return whether a word says what is asked for."""
-        found = self.said(pair, place)
-        return self.predicate in found if self.predicate else bool(found)
+        relations = self.said(pair, place)
+        return self.predicate in relations if self.predicate else bool(relations)
 
     def _loosely(self, pair: NamePair) -> dict[str, Said]:
         """Return what is said of two names without a word between them that says it."""
@@ -543,24 +543,24 @@ class PairReading:
             return self._being(pair)
         passing = pair.behind and not pair.headed
         passing = passing and grammar.beside(sentence, pair.at, pair.candidate, between)
-        if passing and (found := self._being(pair)):
-            return found
+        if passing and (relations := self._being(pair)):
+            return relations
         if grammar.apart(sentence, between, pair.behind, pair.candidate) and not self._placed(pair):
             return {}
         for i in around(sentence.words, pair.low, pair.high, pair.taken):
-            found = {} if pair.denials and i > pair.low.first else self.said(pair, i)
-            if any(map(pair.possible, found)):
-                return {} if grammar.unreal(sentence, i) else found
+            relations = {} if pair.denials and i > pair.low.first else self.said(pair, i)
+            if any(map(pair.possible, relations)):
+                return {} if grammar.unreal(sentence, i) else relations
         if pair.behind and between and WORDS["copula"].issuperset(pair.inside):
             return self._being(pair)
         return {}
 
     def _telling(self, pair: NamePair, place: int) -> dict[str, Said]:
         """Return what a word between two names says of them; empty if it only helps to say something."""
-        found = self.said(pair, place)
+        relations = self.said(pair, place)
         # "Lies with Ada" says nothing of where.
         light = pair.sentence.key(place) in WORDS["light"]
-        return {} if light and not any(map(pair.possible, found)) else found
+        return {} if light and not any(map(pair.possible, relations)) else relations
 
     def _states(self, pair: NamePair, place: int) -> bool:
         """Return whether a sentence states what a word between two names says."""
@@ -574,13 +574,13 @@ class PairReading:
 
     def said(self, pair: NamePair, place: int) -> dict[str, Said]:
         """Return what the word at a place says, with what is listed beside it: "written and directed"."""
-        found: dict[str, Said] = {}
+        relations: dict[str, Said] = {}
         words = pair.sentence.words
         own = self.words.at(words, place, pair.possible)
         for i in grammar.listed(pair.sentence, place) if own else ():
             for relation, (sure, key) in self.words.at(words, i, pair.possible).items():
-                found.setdefault(relation, Said(sure, key, i))
-        return found
+                relations.setdefault(relation, Said(sure, key, i))
+        return relations
 
     def _placed(self, pair: NamePair) -> bool:
         """Return whether a candidate stands where a verb takes it: "find Moss in Rome", "call Rome home"."""
@@ -754,11 +754,11 @@ class _Reading:
     def _known(self, sentence: grammar.ReadSentence, names: Iterable[str]) -> list[tuple[Span, float, int]]:
         """Return where what is known stands in a sentence, how sure that is, and since where it is told."""
         spans = {span for name in names for span in find(sentence.words, name, self.names)}
-        found = dict.fromkeys(spans, (1.0, sentence.start))
-        if not found:
+        scores = dict.fromkeys(spans, (1.0, sentence.start))
+        if not scores:
             meant = [one for one in sentence.stand_ins if self._means(sentence, one, names)]
-            found = {one.span: (0.9, one.before) for one in meant}
-        return [(span, *found[span]) for span in sorted(found, key=lambda span: span.first)]
+            scores = {one.span: (0.9, one.before) for one in meant}
+        return [(span, *scores[span]) for span in sorted(scores, key=lambda span: span.first)]
 
     def _means(self, sentence: grammar.ReadSentence, one: grammar.StandIn, names: Iterable[str]) -> bool:
         """Return whether a pronoun stands for what is known; if not by its place, then by its kind."""

@@ -152,10 +152,10 @@ def _pronouns(words: Words, names: Sequence[Span], listed: bool) -> Iterator[tup
         yield Span(0, 1), False
         return
     taken = {i for span in names for i in range(span.first, span.last)}
-    found = [i for i, w in enumerate(words) if i not in taken and w.key in WORDS["later"]]
-    found = [i for i in found if words[i].key != "it" or _key(words, i + 1) not in ("is", "was")]
-    yield from ((Span(i, i + 1), any(span.first < i for span in names)) for i in found)
-    if not found and common and words[0].raw == "The" and words[2].key in ("in", "at"):
+    places = [i for i, w in enumerate(words) if i not in taken and w.key in WORDS["later"]]
+    places = [i for i in places if words[i].key != "it" or _key(words, i + 1) not in ("is", "was")]
+    yield from ((Span(i, i + 1), any(span.first < i for span in names)) for i in places)
+    if not places and common and words[0].raw == "The" and words[2].key in ("in", "at"):
         yield Span(0, 1), True  # "The house in Rome": if it can be told
 
 
@@ -353,15 +353,15 @@ _GOES: Final = {
 
 def listed(sentence: ReadSentence, place: int) -> list[int]:
     """Return a place and those that are listed with it: "written and directed", "writer-director"."""
-    found = [place]
+    places = [place]
     for step in (-1, 1):
         at = place + step
         while sentence.key(at) in ("and", "co", "also", "both", "or"):
             at += step
         if 0 <= at < len(sentence.words):
             joined = sentence.words[min(place, at)].after in ("-", "/", ", ")
-            found += [at] if joined or abs(at - place) > 1 else []
-    return found
+            places += [at] if joined or abs(at - place) > 1 else []
+    return places
 
 
 def another(sentence: ReadSentence, span: Span, says: Callable[[int], bool]) -> bool:

@@ -70,16 +70,16 @@ class AskedProperties:
     def of(self, names: Sequence[str]) -> tuple[list[int], Mapping[str, int]]:
         """Return which of some things the question is about, and the properties that it names beside them."""
         common = frozenset().union(*self._naming.values())
-        found: dict[int, frozenset[int]] = {}
+        spans: dict[int, frozenset[int]] = {}
         for number, name in enumerate(names):
             form = [stem(token.raw) for token in tokens(name) if stem(token.raw) not in _NO_WEIGHT]
             places = self._places(form)
             # "director" may be a thing too, but is no name if it is what names a property.
             if places and (len(form) > 1 or not places <= common):
-                found[number] = places
+                spans[number] = places
         # A name within another is none: "Earth" in "Earth Days".
-        about = [n for n, places in found.items() if not any(places < other for other in found.values())]
-        hidden = frozenset().union(*(found[n] for n in about))
+        about = [n for n, places in spans.items() if not any(places < other for other in spans.values())]
+        hidden = frozenset().union(*(spans[n] for n in about))
         left = {iri: len(places - hidden) for iri, places in self._naming.items()}
         return about or list(range(len(names))), {iri: count for iri, count in left.items() if count}
 
@@ -96,8 +96,8 @@ def _stems(kg: KnowledgeGraph, display: Display) -> dict[str, frozenset[str]]:
     def make() -> dict[str, frozenset[str]]:
         every = [iri for iri in sorted(kg.profile().predicates) if not iri.startswith(_VOCABULARY)]
         labels(kg, every)
-        found = {iri: _content(display.predicate(iri)) for iri in every}
-        return {iri: label for iri, label in found.items() if label}
+        words_of = {iri: _content(display.predicate(iri)) for iri in every}
+        return {iri: label for iri, label in words_of.items() if label}
 
     return keep(kg, "asked properties", "", make)
 
@@ -278,7 +278,7 @@ class Reach:
             counts[p] += 1
             if p == _TYPE and isinstance(o, ox.NamedNode):
                 counts[o.value] += 1
-        found: dict[tuple[str, str, str], ReachedTriple] = {}
+        triples: dict[tuple[str, str, str], ReachedTriple] = {}
         by_axiom: dict[str, list[ReachedTriple]] = {p: [] for p in _SCHEMA}
         symbols = sorted(
             (s for s in counts if not s.startswith((RDF, RDFS, OWL))), key=lambda s: (-counts[s], s)
@@ -288,9 +288,9 @@ class Reach:
             axioms = read_axioms(self.kg, symbol, by_axiom, scan=scan, share=share)
             for statement in sorted(axioms, key=lambda x: (x[1], str(x[2]))):
                 axiom = ReachedTriple(statement, -1, 0, "out", 0, ())
-                new = axiom.key not in self.found and axiom.key not in found
+                new = axiom.key not in self.found and axiom.key not in triples
                 if new and not self._reason_against(statement, "out"):
-                    found[axiom.key] = axiom
+                    triples[axiom.key] = axiom
                     by_axiom[statement[1]].append(axiom)
         # One of each kind in turn, so that forty domains do not hide the one disjointness.
         return [axiom for some in zip_longest(*by_axiom.values()) for axiom in some if axiom is not None]
@@ -432,7 +432,7 @@ _CONTEXTS = 200
 _LINES = 2000
 
 
-@spanned("mrag.context", lambda found: {"mrag.lines": len(found.lines)})
+@spanned("mrag.context", lambda context: {"mrag.lines": len(context.lines)})
 def expand(
     kg: KnowledgeGraph,
     seeds: Sequence[tuple[str, float]],
@@ -491,13 +491,13 @@ def _once(kg: KnowledgeGraph, candidates: list[ReachedTriple]) -> list[ReachedTr
     ends = [(c.statement[0], str(c.statement[1]), from_ox(c.statement[2])) for c in candidates]
     beside = names_beside(kg, {str(e) for s, _, o in ends for e in (s, o) if not isinstance(e, Literal)})
     there = set(ends)
-    found = []
+    lines = []
     for candidate, (s, p, o) in zip(candidates, ends, strict=True):
         first = (beside.get(s, s), p, URIRef(beside[str(o)]) if str(o) in beside else o)
         told = s == first[0] if p == OWL + "sameAs" else first == (s, p, o) or first not in there
         if told:
-            found.append(candidate)
-    return found
+            lines.append(candidate)
+    return lines
 
 
 def _prepare(

@@ -132,10 +132,10 @@ def render(line: Line) -> str:
 
 def by_subject(lines: Iterable[Line]) -> dict[Term, list[Line]]:
     """Return lines by the subjects of their triples."""
-    found: dict[Term, list[Line]] = {}
+    groups: dict[Term, list[Line]] = {}
     for line in lines:
-        found.setdefault(line.triple.s, []).append(line)
-    return found
+        groups.setdefault(line.triple.s, []).append(line)
+    return groups
 
 
 def triple_json(line: Line) -> list[str]:

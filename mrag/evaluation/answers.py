@@ -101,9 +101,9 @@ class AnswerEvaluation:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON values, without the predictions."""
-        found = asdict(self)
-        del found["predictions"]
-        return found
+        fields = asdict(self)
+        del fields["predictions"]
+        return fields
 
     def __str__(self) -> str:
         return self.to_markdown()
@@ -140,7 +140,7 @@ class AnswerEvaluation:
             computed = f"{self.sure.queries} computed answers"
             notes.append(f"Right where it was sure: {_shown(self.sure)} of {computed}.")
         if every := self.refused.get(""):
-            by = [f"{name} {found.mean:.3f}" for name, found in self.refused.items() if name]
+            by = [f"{name} {share.mean:.3f}" for name, share in self.refused.items() if name]
             text = f"Refused of {every.queries} questions without an answer: {_shown(every)}"
             notes.append(f"{text} ({', '.join(by)})." if len(by) > 1 else f"{text}.")
         if self.abstention is not None and self.refused:
@@ -178,9 +178,9 @@ def summarise(
     times = np.percentile([o.seconds * 1000 for o in outcomes], (50, 99, 100)).tolist()
     ways = Counter("none" if o.abstained else o.way for o in outcomes)
     refused = {
-        name: found
+        name: share
         for name in sorted({"", *(o.category for o in others)})
-        if (found := mean(o.abstained for o in others if name in ("", o.category)))
+        if (share := mean(o.abstained for o in others if name in ("", o.category)))
     }
     return AnswerEvaluation(
         title,
@@ -363,16 +363,16 @@ def table_of_cells(rows: Iterable[Sequence[AnswerCell]], named: set[str]) -> Tab
     return tuple(tuple(shown(cell.term, cell.label) for cell in row) for row in rows)
 
 
-def outcome(question: GoldQuestion, found: Prediction) -> Outcome:
+def outcome(question: GoldQuestion, given: Prediction) -> Outcome:
     """Score what was answered to a question."""
-    if found.answers is None and not found.abstain:
+    if given.answers is None and not given.abstain:
         # Sentences are no set of rows, but may name all that is asked for.
-        scored = AnswerScore(contains=mentions(found.text, question.accepted))
+        scored = AnswerScore(contains=mentions(given.text, question.accepted))
     else:
-        scored = score(question.accepted, found.answers)
-    best = score(question.accepted, found.answers if found.guess is None else found.guess)
+        scored = score(question.accepted, given.answers)
+    best = score(question.accepted, given.answers if given.guess is None else given.guess)
     return Outcome(
-        question.category, question.answerable, found.way, found.abstain, scored, best.exact, found.seconds
+        question.category, question.answerable, given.way, given.abstain, scored, best.exact, given.seconds
     )
 
 

@@ -158,8 +158,8 @@ def index_system(index: StoredIndex, kind: str, allowed: Collection[str] | None 
 
     def search_words(text: str, k: int) -> Sequence[Scored]:
         rows, scores = words.search(text, k, mask)
-        found = zip(rows.tolist(), scores.tolist(), strict=True)
-        return [Scored(words.rows.id_of(row), score) for row, score in found]
+        ranking = zip(rows.tolist(), scores.tolist(), strict=True)
+        return [Scored(words.rows.id_of(row), score) for row, score in ranking]
 
     return System(kind, search_words, state)
 
@@ -199,9 +199,9 @@ def run_system(
             hits[record["query"]] = tuple(Scored(names.setdefault(d, d), s) for d, s in record["hits"])
         asked = sorted(queries.keys() - hits.keys())
         texts = (queries[query] for query in asked)
-        for number, found in carry(runner or InlineRunner(), partial(_search, system.search, k), texts):
+        for number, ranking in carry(runner or InlineRunner(), partial(_search, system.search, k), texts):
             query = asked[number]
-            hits[query] = tuple(Scored(names.setdefault(doc, doc), score) for doc, score in found)
+            hits[query] = tuple(Scored(names.setdefault(doc, doc), score) for doc, score in ranking)
             if kept is not None:
                 kept.add({"query": query, "hits": hits[query]})
             if on_progress is not None:
@@ -349,8 +349,8 @@ class Benchmark:
             "made_by": self.made_by,
             "entities": self.entities,
             "questions": len(self.questions),
-            "judged": {name: len(found) for name, found in self.qrels.items()},
-            "relevant": {name: sum(map(len, found.values())) for name, found in self.qrels.items()},
+            "judged": {name: len(judgements) for name, judgements in self.qrels.items()},
+            "relevant": {name: sum(map(len, judgements.values())) for name, judgements in self.qrels.items()},
             "failures": dict(self.failures),
             "unjudged": list(self.unjudged),
         }
@@ -359,9 +359,9 @@ class Benchmark:
         lines = [
             f"{len(self.questions)} questions for {self.entities} entities by {self.made_by} in {self.folder}"
         ]
-        for name, found in self.qrels.items():
-            each = sum(map(len, found.values())) / len(found) if found else 0.0
-            lines.append(f"  qrels/{name}.tsv: {len(found)} questions, {each:.1f} relevant entities each")
+        for name, qrels in self.qrels.items():
+            each = sum(map(len, qrels.values())) / len(qrels) if qrels else 0.0
+            lines.append(f"  qrels/{name}.tsv: {len(qrels)} questions, {each:.1f} relevant entities each")
         if self.failures:
             lines.append(f"{len(self.failures)} entities failed; run the command again to try them again.")
         return "\n".join(map(inline, lines))
@@ -416,7 +416,7 @@ def build_benchmark(
             on_progress=on_progress,
         )
         known = facts(kg, entities, settings.shape)
-        labels = kg.labels(sorted({c.value for found in known.values() for c in found}))
+        labels = kg.labels(sorted({c.value for conditions in known.values() for c in conditions}))
         sample = sample_questions(made, settings.seed)
         asked = [replace(one, demand=demand_of(one.text, known[one.entity], labels)) for one in sample]
     if on_progress is not None:

@@ -123,11 +123,11 @@ def score(accepted: Iterable[GoldTable], answers: object) -> AnswerScore:
 
 def values_f1(rows: Sequence[Row], gold: Sequence[Row]) -> float:
     """Return the F1 of the values of a table as a set, whatever row they stand in."""
-    found, wanted = _distinct(rows), _distinct(gold)
-    if not found or not wanted:
+    given, wanted = _distinct(rows), _distinct(gold)
+    if not given or not wanted:
         return 0.0
-    recall = sum(any(same(f, w) for f in found) for w in wanted) / len(wanted)
-    precision = sum(any(same(f, w) for w in wanted) for f in found) / len(found)
+    recall = sum(any(same(f, w) for f in given) for w in wanted) / len(wanted)
+    precision = sum(any(same(f, w) for w in wanted) for f in given) / len(given)
     return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
 
@@ -162,8 +162,8 @@ def _fits(rows: Sequence[Row], gold: GoldTable, *, wider: bool = True) -> bool:
         return False
     wanted = _unique(gold.rows)
     for columns in _columns(rows, gold.rows, wider):
-        found = _unique(tuple(row[c] for c in columns) for row in rows)
-        order = _pair(found, wanted) if len(found) == len(wanted) else None
+        distinct = _unique(tuple(row[c] for c in columns) for row in rows)
+        order = _pair(distinct, wanted) if len(distinct) == len(wanted) else None
         if order is None:
             continue
         if gold.ranks is None:
@@ -179,17 +179,17 @@ def _columns(rows: Sequence[Row], gold: Sequence[Row], wider: bool) -> Iterator[
     have, want = len(rows[0]), len(gold[0])
     if have < want or (have > want and not wider):
         return
-    found = [set(column) for column in zip(*rows, strict=True)]
+    values = [set(column) for column in zip(*rows, strict=True)]
     wanted = [set(column) for column in zip(*gold, strict=True)]
-    fitting = [[p for p in range(have) if _covers(found[p], column)] for column in wanted]
+    fitting = [[p for p in range(have) if _covers(values[p], column)] for column in wanted]
     for columns in islice(product(*fitting), _WAYS + 1):
         if len(set(columns)) == want:
             yield columns
 
 
-def _covers(found: set[Value], wanted: set[Value]) -> bool:
-    return all(any(same(f, w) for f in found) for w in wanted - found) and all(
-        any(same(f, w) for w in wanted) for f in found - wanted
+def _covers(values: set[Value], wanted: set[Value]) -> bool:
+    return all(any(same(f, w) for f in values) for w in wanted - values) and all(
+        any(same(f, w) for w in wanted) for f in values - wanted
     )
 
 
@@ -212,13 +212,13 @@ def _pair(rows: Sequence[Row], gold: Sequence[Row]) -> list[int] | None:
 def _unique(rows: Iterable[Row]) -> list[Row]:
     """Return rows without those that are equal to one before, in order."""
     near: defaultdict[Hashable, list[Row]] = defaultdict(list)
-    found = []
+    distinct = []
     for row in dict.fromkeys(rows):
         seen = near[_key(row)]
         if not any(all(map(same, row, one)) and all(map(same, one, row)) for one in seen):
             seen.append(row)
-            found.append(row)
-    return found
+            distinct.append(row)
+    return distinct
 
 
 def _key(row: Row) -> Hashable:
@@ -227,11 +227,11 @@ def _key(row: Row) -> Hashable:
 
 
 def _distinct(rows: Iterable[Row]) -> list[Value]:
-    found: list[Value] = []
+    distinct: list[Value] = []
     for value in dict.fromkeys(value for row in rows for value in row if value is not None):
-        if isinstance(value, str) or not any(same(value, one) for one in found):
-            found.append(value)
-    return found
+        if isinstance(value, str) or not any(same(value, one) for one in distinct):
+            distinct.append(value)
+    return distinct
 
 
 ANSWERED = "answered"
@@ -289,7 +289,7 @@ def read_questions(
         ['How many cats?']
     """
     paths = [Path(file) for file in ([files] if isinstance(files, Path | str) else files)]
-    found: dict[str, GoldQuestion] = {}
+    questions: dict[str, GoldQuestion] = {}
     for path in paths:
         for number, fields in read_objects(path):
             if any(str(fields.get(name)) != value for name, value in (only or {}).items()):
@@ -298,16 +298,16 @@ def read_questions(
                 question = GoldQuestion.of(fields, f"{path.stem}-{number}")
             except ConfigError as error:
                 raise ConfigError(error.message, file=str(path), line=number, hint=error.hint) from error
-            if question.id in found:
+            if question.id in questions:
                 raise ConfigError(
                     f"Two questions have the id {question.id!r}.", file=str(path), line=number,
                     hint="Give each question an id of its own.",
                 )  # fmt: skip
-            found[question.id] = question
-    if not found:
+            questions[question.id] = question
+    if not questions:
         hint = "Check the file" + (", and that a question has the fields asked for." if only else ".")
         raise ConfigError("There are no questions.", file=", ".join(map(str, paths)), hint=hint)
-    return list(found.values())
+    return list(questions.values())
 
 
 def _accept(fields: Mapping[str, Any]) -> tuple[GoldTable, ...]:
@@ -317,7 +317,7 @@ def _accept(fields: Mapping[str, Any]) -> tuple[GoldTable, ...]:
         isinstance(a, dict) and a.get("answers") not in (None, []) for a in alternatives
     ):
         raise _wrong("alternatives", "a list of objects, each with `answers`")
-    found = []
+    tables = []
     for given in (fields, *alternatives):
         rows, choice = table_of(given["answers"]), tuple(given.get("choice_columns") or ())
         ranks = tuple(given.get("order_groups") or ()) if fields.get("ordered") else ()
@@ -328,8 +328,8 @@ def _accept(fields: Mapping[str, Any]) -> tuple[GoldTable, ...]:
             raise _wrong("choice_columns", "indices of columns, from 0")
         if ranks and len(ranks) != len(rows):
             raise _wrong("order_groups", "one rank for each row")
-        found.append(GoldTable(rows, choice, ranks or None))
-    return tuple(found)
+        tables.append(GoldTable(rows, choice, ranks or None))
+    return tuple(tables)
 
 
 def _wrong(field: str, wanted: str) -> ConfigError:

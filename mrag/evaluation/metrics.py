@@ -59,12 +59,12 @@ class Run:
     @classmethod
     def of_scores(cls, name: str, scores: Mapping[str, Mapping[str, float]]) -> Run:
         """Make a run of scores alone."""
-        return cls(name, {query: order(found.items()) for query, found in scores.items()})
+        return cls(name, {query: order(documents.items()) for query, documents in scores.items()})
 
     @classmethod
     def of_order(cls, name: str, docs: Mapping[str, Iterable[str]]) -> Run:
         """Make a run of ordered documents; a document that comes again counts where it came first."""
-        return cls(name, {query: by_rank(dict.fromkeys(found)) for query, found in docs.items()})
+        return cls(name, {query: by_rank(dict.fromkeys(documents)) for query, documents in docs.items()})
 
 
 def order(scores: Iterable[tuple[str, float]]) -> tuple[Scored, ...]:
@@ -91,10 +91,10 @@ def read_run(path: Path, name: str | None = None) -> Run:
         if len(fields) != 6:
             raise _bad(path, number, f"a run has 6 columns, not {len(fields)}")
         query, _, doc, _, score, tag = fields
-        found = scores.setdefault(query, {})
-        if doc in found:
+        documents = scores.setdefault(query, {})
+        if doc in documents:
             raise _bad(path, number, f"{doc} comes twice for query {query}")
-        found[doc] = _number(path, number, score)
+        documents[doc] = _number(path, number, score)
         tags[tag] = None
     only = next(iter(tags)) if len(tags) == 1 else path.stem
     return Run.of_scores(name or only, scores)
@@ -127,7 +127,7 @@ def read_qrels(path: Path) -> dict[str, dict[str, int]]:
         LoadError: If the file is missing, a line has another form, or a document is judged twice
             otherwise for one query.
     """
-    found: dict[str, dict[str, int]] = {}
+    qrels: dict[str, dict[str, int]] = {}
     for number, fields in _rows(path):
         if number == 1 and fields[-1] == "score":
             continue
@@ -136,9 +136,9 @@ def read_qrels(path: Path) -> dict[str, dict[str, int]]:
         query, doc, grade = fields[0], fields[-2], _number(path, number, fields[-1])
         if grade != int(grade):
             raise _bad(path, number, f"a grade is a whole number, not {fields[-1]}")
-        if found.setdefault(query, {}).setdefault(doc, int(grade)) != int(grade):
+        if qrels.setdefault(query, {}).setdefault(doc, int(grade)) != int(grade):
             raise _bad(path, number, f"{doc} has two grades for query {query}")
-    return found
+    return qrels
 
 
 def write_qrels(qrels: Qrels, path: Path) -> None:
@@ -305,11 +305,11 @@ def per_query(run: Run, qrels: Qrels, measures: Sequence[Measure | str]) -> dict
     )
     # trec_eval orders by score and breaks ties its own way; falling whole numbers leave it no choice.
     order = {q: run.hits[q] for q in queries if run.hits.get(q)}
-    found: Mapping[str, Mapping[str, float]] = evaluator.evaluate(
+    values: Mapping[str, Mapping[str, float]] = evaluator.evaluate(
         {q: {hit.doc: float(len(hits) - i) for i, hit in enumerate(hits)} for q, hits in order.items()}
     )
     names = {str(m): m.trec.replace(".", "_") for m in wanted}
-    return {m: {q: float(found.get(q, {}).get(name, 0.0)) for q in queries} for m, name in names.items()}
+    return {m: {q: float(values.get(q, {}).get(name, 0.0)) for q in queries} for m, name in names.items()}
 
 
 _CHUNK = 4_000_000
@@ -441,7 +441,7 @@ def _sign_test(differences: npt.NDArray[np.float64], resampling: Resampling) -> 
         return 1.0
     from scipy import stats
 
-    found = stats.permutation_test(
+    test = stats.permutation_test(
         (differences,),
         lambda drawn, axis: np.abs(np.sum(drawn, axis=axis)),
         vectorized=True,
@@ -451,4 +451,4 @@ def _sign_test(differences: npt.NDArray[np.float64], resampling: Resampling) -> 
         batch=max(1, _CHUNK // len(differences)),
         rng=resampling.seed,
     )
-    return float(found.pvalue)
+    return float(test.pvalue)

@@ -104,23 +104,23 @@ def facts(kg: KnowledgeGraph, entities: Sequence[str], shape: EntityShape) -> di
     That they belong to the class of the shape is no news and is left out, and so are terms of OWL and the
     like.
     """
-    found = {entity: EntityFacts() for entity in entities}
+    entries = {entity: EntityFacts() for entity in entities}
     # A graph says the same of many things.
     condition = cache(Condition)
     for text in queries.get("evaluation/facts").batches("entity", entities):
         for entity, p, value in kg.select(text):
             if str(p) != shape.link and str(value) != shape.cls and not _dull(p, value):
-                found[str(entity)].own.append(condition(str(p), str(value)))
+                entries[str(entity)].own.append(condition(str(p), str(value)))
     pairs = [] if shape.link is None else [(entity, shape.link) for entity in entities]
     for text in queries.get("evaluation/part-facts").batches("entity_link", pairs):
         for entity, part, p, value in kg.select(text):
             if str(p) != shape.link and not _dull(p, value):
-                of_part = found[str(entity)].parts.setdefault(str(part), [])
+                of_part = entries[str(entity)].parts.setdefault(str(part), [])
                 of_part.append(condition(str(p), str(value)))
-    for known in found.values():
+    for known in entries.values():
         known.own.sort()
         known.parts = {part: sorted(has) for part, has in sorted(known.parts.items())}
-    return found
+    return entries
 
 
 def satisfying(kg: KnowledgeGraph, wanted: Demand, shape: EntityShape) -> list[str]:
@@ -197,10 +197,10 @@ def single_questions(text: str) -> list[str]:
         if not line.strip().startswith("```")
     ]
     asked = [_bare(part) for line in lines for part in _ASKED.findall(line)]
-    found = [part for part in asked if _wordy(part)]
-    if not found:
-        found = [line for line in lines if _wordy(line) and not line.endswith(":")]
-    return list(dict.fromkeys(found))
+    questions = [part for part in asked if _wordy(part)]
+    if not questions:
+        questions = [line for line in lines if _wordy(line) and not line.endswith(":")]
+    return list(dict.fromkeys(questions))
 
 
 def template_questions(
@@ -227,7 +227,7 @@ def template_questions(
         raise ConfigError(f"A question cannot ask for {conditions} values.", hint="Use 1 or more.")
     known = facts(kg, sorted(entities), shape)
     display = Display(kg)
-    labels = kg.labels(sorted({c.value for found in known.values() for c in found}))
+    labels = kg.labels(sorted({c.value for group in known.values() for c in group}))
     kind = "thing" if shape.cls is None else kg.labels([shape.cls])[shape.cls] or "thing"
     made = []
     for entity in sorted(known):
@@ -239,10 +239,10 @@ def template_questions(
     return made
 
 
-def _choose(found: EntityFacts, shape: EntityShape, max_conditions: int, choice: random.Random) -> Demand:
-    if found.parts:
+def _choose(known: EntityFacts, shape: EntityShape, max_conditions: int, choice: random.Random) -> Demand:
+    if known.parts:
         named = sorted(
-            {tuple(has) for has in found.parts.values() if any(c.predicate == shape.kind for c in has)}
+            {tuple(has) for has in known.parts.values() if any(c.predicate == shape.kind for c in has)}
         )
         parts = sorted(choice.sample(named, min(max_conditions, len(named))))
         demanded = []
@@ -253,7 +253,7 @@ def _choose(found: EntityFacts, shape: EntityShape, max_conditions: int, choice:
             demanded.append(tuple(sorted(few)))
         return Demand(parts=tuple(demanded))
     by_predicate: dict[str, list[Condition]] = {}
-    for condition in found.own:
+    for condition in known.own:
         by_predicate.setdefault(condition.predicate, []).append(condition)
     chosen = choice.sample(sorted(by_predicate), min(max_conditions, len(by_predicate)))
     return Demand(own=tuple(sorted(choice.choice(by_predicate[p]) for p in chosen)))
@@ -277,10 +277,10 @@ def _demands(
         yield f"shows {join(shown)}"
 
 
-def _label(found: EntityFacts, labels: Mapping[str, str | None]) -> EntityFacts:
-    parts = {part: [c for c in has if labels[c.value]] for part, has in found.parts.items()}
+def _label(entity: EntityFacts, labels: Mapping[str, str | None]) -> EntityFacts:
+    parts = {part: [c for c in has if labels[c.value]] for part, has in entity.parts.items()}
     named = {part: has for part, has in parts.items() if has}
-    return EntityFacts([c for c in found.own if labels[c.value]], named)
+    return EntityFacts([c for c in entity.own if labels[c.value]], named)
 
 
 def _bare(line: str) -> str:
@@ -345,8 +345,8 @@ def by_graph(
     for question, demand in sorted(wanted.items()):
         if demand and demand not in known:
             known[demand] = satisfying(kg, demand, shape)
-        if found := known.get(demand, []):
-            qrels[question] = dict.fromkeys(found, 1)
+        if matches := known.get(demand, []):
+            qrels[question] = dict.fromkeys(matches, 1)
         else:
             without.append(question)
     return qrels, without
@@ -423,10 +423,10 @@ def read_collection(
     if not folder.is_dir():
         raise LoadError("There is no such folder.", file=str(folder))
     beir = (folder / "queries.jsonl").exists()
-    found = {} if beir else _trec_files(folder)
-    queries = queries or (folder / "queries.jsonl" if beir else _only(folder, "queries", found))
-    qrels = qrels or (_split(folder, split) if beir else _only(folder, "judgements", found))
-    corpus = [folder / "corpus.jsonl"] if beir else found["documents"]
+    files = {} if beir else _trec_files(folder)
+    queries = queries or (folder / "queries.jsonl" if beir else _only(folder, "queries", files))
+    qrels = qrels or (_split(folder, split) if beir else _only(folder, "judgements", files))
+    corpus = [folder / "corpus.jsonl"] if beir else files["documents"]
     asked, judgements = read_queries(queries), read_qrels(qrels)
     notes: list[str] = []
     if not set(judgements) <= set(asked):
@@ -448,13 +448,13 @@ def read_collection(
 
 def read_queries(path: Path) -> dict[str, str]:
     """Read queries: JSON lines with `_id` and `text`, or TREC topics."""
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for number, query, words in (_lines if path.suffix == ".jsonl" else _topics)(path):
-        if not words.strip() or query in found:
-            what = "comes twice" if query in found else "has no words"
+        if not words.strip() or query in texts:
+            what = "comes twice" if query in texts else "has no words"
             raise LoadError(f"Query {query} {what}.", file=str(path), line=number or None)
-        found[query] = " ".join(words.split())
-    return found
+        texts[query] = " ".join(words.split())
+    return texts
 
 
 def read_documents(path: Path) -> Iterator[tuple[str, str]]:
@@ -489,7 +489,7 @@ def _topics(path: Path) -> Iterator[tuple[int, str, str]]:
 
 
 def _trec_files(folder: Path) -> dict[str, list[Path]]:
-    found: dict[str, list[Path]] = {"queries": [], "judgements": [], "documents": []}
+    files: dict[str, list[Path]] = {"queries": [], "judgements": [], "documents": []}
     plain = (p for p in folder.iterdir() if p.is_file() and not p.name.startswith("."))
     # A README shows examples of the very forms that are looked for.
     for path in sorted(p for p in plain if p.suffix != ".md" and not p.name.lower().startswith("readme")):
@@ -497,20 +497,20 @@ def _trec_files(folder: Path) -> dict[str, list[Path]]:
             head = file.read(_HEAD).decode("utf-8", "replace").lower()
         first = next((line.split() for line in head.splitlines() if line.strip()), [])
         if "<doc>" in head:
-            found["documents"].append(path)
+            files["documents"].append(path)
         elif "<top>" in head:
-            found["queries"].append(path)
+            files["queries"].append(path)
         elif len(first) in (3, 4) and (first[-1].lstrip("-").isdigit() or first[-1] == "score"):
-            found["judgements"].append(path)
-    return found
+            files["judgements"].append(path)
+    return files
 
 
-def _only(folder: Path, what: str, found: Mapping[str, list[Path]]) -> Path:
-    if len(found[what]) != 1:
-        names = ", ".join(p.name for p in found[what]) or "none"
+def _only(folder: Path, what: str, files: Mapping[str, list[Path]]) -> Path:
+    if len(files[what]) != 1:
+        names = ", ".join(p.name for p in files[what]) or "none"
         hint = f"Name it with {'--queries' if what == 'queries' else '--qrels'}."
         raise ConfigError(f"One file of {what} is needed; there are: {names}.", file=str(folder), hint=hint)
-    return found[what][0]
+    return files[what][0]
 
 
 def _split(folder: Path, split: str | None) -> Path:
@@ -526,8 +526,8 @@ def _split(folder: Path, split: str | None) -> Path:
 
 
 def _element(text: str, name: str) -> str | None:
-    found = _between(name).search(text)
-    return found[1] if found else None
+    match = _between(name).search(text)
+    return match[1] if match else None
 
 
 def _line(text: str, at: int) -> int:

@@ -171,7 +171,7 @@ def _pairs(
     systems: Sequence[SystemScores], baseline: str, measures: Sequence[str], resampling: Resampling
 ) -> tuple[BaselineComparison, ...]:
     base = next(system for system in systems if system.name == baseline)
-    found: list[tuple[str, str, PairedTest]] = []
+    comparisons: list[tuple[str, str, PairedTest]] = []
     for system in systems:
         for measure in measures:
             one, other = base.values.get(measure), system.values.get(measure)
@@ -179,11 +179,11 @@ def _pairs(
                 continue
             queries = sorted(one)
             compared = compare([one[q] for q in queries], [other[q] for q in queries], resampling)
-            found.append((measure, system.name, compared))
-    adjusted = holm([compared.p for _, _, compared in found])
+            comparisons.append((measure, system.name, compared))
+    adjusted = holm([compared.p for _, _, compared in comparisons])
     return tuple(
         BaselineComparison(measure, baseline, name, compared, p)
-        for (measure, name, compared), p in zip(found, adjusted, strict=True)
+        for (measure, name, compared), p in zip(comparisons, adjusted, strict=True)
     )
 
 
@@ -202,9 +202,9 @@ def _coverage(systems: Sequence[Run], qrels: Qrels) -> Iterator[str]:
             yield f"{system.name} gives nothing for {missing} of {len(known)} queries; they count 0."
 
 
-def interval_text(found: Interval, form: str) -> str:
+def interval_text(limits: Interval, form: str) -> str:
     """Return a mean with its interval in brackets."""
-    return f"{found.mean:{form}} [{found.low:{form}}, {found.high:{form}}]"
+    return f"{limits.mean:{form}} [{limits.low:{form}}, {limits.high:{form}}]"
 
 
 def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

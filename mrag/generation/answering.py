@@ -131,10 +131,10 @@ def cite(
     kept = recorded(context)
     citer = PictureCiter(question, kept, pictures) if pictures else Citer(question, kept)
     pieces: list[tuple[str, str, tuple[str, ...]]] = []
-    found = split(without_fences(without_thoughts(text)), names_of(kept))
-    while len(found) > 1 and _PREAMBLE.fullmatch(found[0][1]):
-        found = found[1:]
-    for before, sentence in found:
+    written = split(without_fences(without_thoughts(text)), names_of(kept))
+    while len(written) > 1 and _PREAMBLE.fullmatch(written[0][1]):
+        written = written[1:]
+    for before, sentence in written:
         bare, ids = take_ids(sentence)
         if tokens(bare):
             bare = untrusted.without_ids(bare, marks=False)

@@ -111,10 +111,10 @@ class QuestionNeeds:
         self.kinds = self._kinds(asked, mentions)
         things = [m for m in mentions if not m.terms <= self._common]
         self._owned = {t: owned(question, asked, m, things) for m in things for t in m.terms}
-        found = self._want(question, asked, mentions)
-        self.named = frozenset(filter(self._is_name, (t for w in found for t in w.terms)))
-        self.covers = {line.id: [_cover(w, line, self.stems[line.id]) for w in found] for line in self.lines}
-        self.needs = self._with_weights(found)
+        needs = self._want(question, asked, mentions)
+        self.named = frozenset(filter(self._is_name, (t for w in needs for t in w.terms)))
+        self.covers = {line.id: [_cover(w, line, self.stems[line.id]) for w in needs] for line in self.lines}
+        self.needs = self._with_weights(needs)
 
     def _is_name(self, term: Term) -> bool:
         return not (term in self._common or isinstance(term, Literal))
@@ -159,7 +159,7 @@ class QuestionNeeds:
         useful = set(content(question, language_of(question)))
         place = {i: m for m in mentions for i in range(m.first, m.last)}
         pairs = [(a, b, stem(a.raw) + stem(b.raw)) for a, b in pairwise(asked)]
-        found: dict[str, Need] = {}
+        needs: dict[str, Need] = {}
         for i, word in enumerate(asked):
             before = asked[i - 1].key if i else ""
             how = _HOW.get(word.key) if before == "how" else None
@@ -167,12 +167,12 @@ class QuestionNeeds:
             key = stem(word.raw)
             if self.english and _asks_for_names(asked, i):
                 same = Need(word.raw, "", frozenset([key]), frozenset(), by_predicate=True, naming=True)
-                found.setdefault("?names", same)
+                needs.setdefault("?names", same)
                 continue
             if asking:
                 others = OTHERS.get(stem(how or asking), frozenset()) | ({stem(how)} if how else set())
                 need = Need(word.raw, "", others, frozenset(), by_predicate=True, asking=asking)
-                found.setdefault(f"?{word.key}", need)
+                needs.setdefault(f"?{word.key}", need)
                 continue
             mention, behind = place.get(i), place.get(i + 1)
             vague = mention is None and self.english and key in _VAGUE
@@ -187,23 +187,23 @@ class QuestionNeeds:
             names_it = behind is not None and behind != mention and any(map(self._is_name, behind.terms))
             of_kind = names_it or (before in _WHICH and key not in _TIMES)
             placed = "where" if key in _PLACED and not self.dated else ""
-            found.setdefault(key, Need(plain(word.raw), key, others, terms, kind=of_kind, asking=placed))
-        return list(found.values())
+            needs.setdefault(key, Need(plain(word.raw), key, others, terms, kind=of_kind, asking=placed))
+        return list(needs.values())
 
-    def _with_weights(self, found: Sequence[Need]) -> list[Need]:
+    def _with_weights(self, needs: Sequence[Need]) -> list[Need]:
         """Set the weights of words by their rarity in the context, and names above all others.
 
         A context is about what was asked, so a name asked for is common in it, and rarity alone would
         make it weigh least. The words of one name share its weight.
         """
-        counts = [sum(covers[i] > 0 for covers in self.covers.values()) for i in range(len(found))]
+        counts = [sum(covers[i] > 0 for covers in self.covers.values()) for i in range(len(needs))]
         rarity = [math.log(1 + (1 + len(self.lines)) / (1 + count)) for count in counts]
-        others = (r for w, r, n in zip(found, rarity, counts, strict=True) if n and not w.terms & self.named)
+        others = (r for w, r, n in zip(needs, rarity, counts, strict=True) if n and not w.terms & self.named)
         most = max(others, default=0.0)
-        sharing = Counter(w.terms for w in found)
+        sharing = Counter(w.terms for w in needs)
         return [
             replace(w, weight=max(1.5 * r, most) / sharing[w.terms] if w.terms & self.named else r)
-            for w, r in zip(found, rarity, strict=True)
+            for w, r in zip(needs, rarity, strict=True)
         ]
 
     def asked_for(self, line: Line) -> bool:
@@ -235,11 +235,11 @@ class QuestionNeeds:
 
     def sought(self) -> tuple[str, ...]:
         """Return what was looked for, in the order of the question, the words of a name together."""
-        found: list[str] = []
+        texts: list[str] = []
         for same, some in groupby(self.needs, key=lambda w: w.terms):
             words = [w.word for w in some]
-            found += [" ".join(words)] if same else words
-        return tuple(dict.fromkeys([*found, *self.deeds]))
+            texts += [" ".join(words)] if same else words
+        return tuple(dict.fromkeys([*texts, *self.deeds]))
 
     def missing(self) -> tuple[str, ...]:
         """Return the words of the question that no line has."""

@@ -156,7 +156,7 @@ def invoke_repaired(
         ModelError: If the model cannot be reached.
     """
     text, value = invoke_json(model, messages, schema)
-    found, problem = read(text, value)
+    result, problem = read(text, value)
     if problem:
         from langchain_core.messages import AIMessage, HumanMessage
 
@@ -164,8 +164,8 @@ def invoke_repaired(
         again = [*messages, AIMessage(untrusted.lines(text) or "…"), HumanMessage(told)]
         text, value = invoke_json(model, again, schema)
         better, problem = read(text, value)
-        found = better or found
-    return found, problem
+        result = better or result
+    return result, problem
 
 
 def json_values(text: str, *, quotes: bool = False) -> Iterator[Any]:
@@ -176,10 +176,10 @@ def json_values(text: str, *, quotes: bool = False) -> Iterator[Any]:
     decoder = json.JSONDecoder()
     at = 0
     for _ in range(_MAX_TRIES):
-        found = _START.search(text, at)
-        if found is None:
+        match = _START.search(text, at)
+        if match is None:
             return
-        at = found.start()
+        at = match.start()
         mended = _COMMA.sub(r"\1", text[at:])
         if quotes:
             mended = mended.replace("“", '"').replace("”", '"')
@@ -379,8 +379,8 @@ def _call(path: str, body: Mapping[str, Any] | None = None, *, timeout: float) -
 
 
 def _models(timeout: float) -> list[Mapping[str, Any]]:
-    found = _call("/api/tags", timeout=timeout)
-    models = found.get("models") if isinstance(found, dict) else None
+    reply = _call("/api/tags", timeout=timeout)
+    models = reply.get("models") if isinstance(reply, dict) else None
     if not isinstance(models, list):
         raise ValueError("the answer is not that of an Ollama server")
     return [m for m in models if isinstance(m, dict) and isinstance(m.get("name", m.get("model")), str)]
@@ -539,23 +539,23 @@ def resolve(name: str | BaseChatModel | None = None, **options: Any) -> BaseChat
     """
     if name is not None and not isinstance(name, str):
         return name
-    found = status(name)
-    if not found.available:
+    state = status(name)
+    if not state.available:
         by_default = (name or "").strip() in ("", "auto") and os.environ.get("MRAG_MODEL", "") in ("", "auto")
-        if found.provider == "none" or by_default:
+        if state.provider == "none" or by_default:
             return None
-        raise ModelError(found.reason, hint=found.hint)
-    settings = {**found.options, **options}
-    if found.provider == "ollama":
-        return chat_ollama(str(found.name), settings)
-    if found.provider == "openai":
+        raise ModelError(state.reason, hint=state.hint)
+    settings = {**state.options, **options}
+    if state.provider == "ollama":
+        return chat_ollama(str(state.name), settings)
+    if state.provider == "openai":
         from langchain_openai import ChatOpenAI
 
-        return ChatOpenAI(model=str(found.name), **settings)
-    if found.provider == "local":
+        return ChatOpenAI(model=str(state.name), **settings)
+    if state.provider == "local":
         options = {name: settings.pop(name) for name in ("n_ctx", "n_threads") if name in settings}
-        return serve(str(found.name), **options).chat_model(**settings)
-    return _chat_other(found.provider, str(found.name), settings)
+        return serve(str(state.name), **options).chat_model(**settings)
+    return _chat_other(state.provider, str(state.name), settings)
 
 
 def is_named(name: object) -> bool:
@@ -567,10 +567,10 @@ def check_model(name: object) -> None:
     """Make sure that a model that was named is there, also where the answer may need none."""
     if not isinstance(name, str) or not is_named(name):
         return
-    found = status(name)
-    if not found.available:
-        raise ModelError(found.reason, hint=found.hint)
-    if found.provider not in ("ollama", "openai", "local"):
+    state = status(name)
+    if not state.available:
+        raise ModelError(state.reason, hint=state.hint)
+    if state.provider not in ("ollama", "openai", "local"):
         resolve(name)  # only LangChain itself knows its providers
 
 

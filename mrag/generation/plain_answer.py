@@ -68,7 +68,7 @@ def _have_one_of(words: Sequence[str], chosen: Selection) -> bool:
 def _cut_lists(chosen: Selection, context: Context, phrases: Phrases) -> list[str]:
     """Say of which lists that an answer tells there is more than it tells."""
     told = [line for group in (*chosen.groups, *chosen.more) for line in group.lines]
-    found: dict[str, None] = {}
+    notes: dict[str, None] = {}
     for direction, end in (("out", 0), ("in", 2)):
         cut = {(x.entity, x.predicate): x for x in context.cut if x.direction == direction}
         have: Counter[tuple[str, str]] = Counter((str(x.triple[end]), str(x.triple.p)) for x in context.lines)
@@ -84,8 +84,8 @@ def _cut_lists(chosen: Selection, context: Context, phrases: Phrases) -> list[st
             if len(lines) > 1 and len(lines) < total and (whole or few):
                 label = phrases.quoted(" ".join(split_identifier(lines[0].labels[1]).split()))
                 count = filled(phrases.least, m=total) if limit and limit.more else total
-                found[filled(phrases.shown, p=label, n=len(lines), m=count)] = None
-    return list(found)
+                notes[filled(phrases.shown, p=label, n=len(lines), m=count)] = None
+    return list(notes)
 
 
 def verbalise_all(
@@ -112,23 +112,23 @@ def _quiet_line(line: Line) -> Line:
 
 def _caveats(chosen: Selection, language: str) -> list[str]:
     phrases = PHRASES.get(language, PHRASES["en"])
-    found = []
+    notes = []
     if not chosen.groups or chosen.partial:
-        found.append(phrases.no_match)
+        notes.append(phrases.no_match)
         if chosen.sought and language in PHRASES:
-            found.append(filled(phrases.sought, names=phrases.join([*map(phrases.quoted, chosen.sought)])))
+            notes.append(filled(phrases.sought, names=phrases.join([*map(phrases.quoted, chosen.sought)])))
     # A common noun that the graph has no word for, such as "film", is worth a remark only where the
     # facts told do not answer anyway. Of a question in another language the graph may have no word at all.
     told = chosen.partial or not chosen.groups if language == "en" else not chosen.groups
     silent = [w for w in chosen.missing if told or (language == "en" and w[:1].isupper())]
     if silent and language in PHRASES and len(silent) < 5:
         names = phrases.join([phrases.quoted(word) for word in silent])
-        found.append(filled(phrases.mentions, names=names))
+        notes.append(filled(phrases.mentions, names=names))
     if chosen.groups and chosen.unlinked and language in PHRASES:
         subject = chosen.groups[0].lines[0].labels[0] if not chosen.many else "this"
         if language == "en" or not chosen.many:
-            found.append(filled(phrases.links, s=subject, names=phrases.join(chosen.unlinked)))
-    return found
+            notes.append(filled(phrases.links, s=subject, names=phrases.join(chosen.unlinked)))
+    return notes
 
 
 def _nearest(
@@ -156,11 +156,11 @@ def _of_group(
     own = {group.subject: list[Line]()} | by_subject(
         sorted(group.lines, key=lambda x: str(x.triple.p) != TYPE)
     )
-    found: list[VerbalisedSentence] = []
+    sentences: list[VerbalisedSentence] = []
     for subject, lines in own.items():
         person, kind = is_person(every.get(subject, lines)), subject in classes
-        found += verbalise(lines, language=language, person=person, kind=kind, wanted=wanted)
-    return found
+        sentences += verbalise(lines, language=language, person=person, kind=kind, wanted=wanted)
+    return sentences
 
 
 def _also(groups: Sequence[FactGroup], phrases: Phrases) -> VerbalisedSentence:

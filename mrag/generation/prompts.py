@@ -75,15 +75,15 @@ def without_fences(text: str) -> str:
     mark = first = ""  # the mark that is open, and the first kind of code
     for row in text.splitlines(keepends=True):
         line = row.rstrip("\r\n")
-        found = _FENCE.fullmatch(line)
-        if found is None or (mark and not found["mark"].startswith(mark)):
-            if found is None and not mark and (said := _OPENED.fullmatch(line)):
+        fence = _FENCE.fullmatch(line)
+        if fence is None or (mark and not fence["mark"].startswith(mark)):
+            if fence is None and not mark and (said := _OPENED.fullmatch(line)):
                 row = said["before"] + said["said"].removesuffix(said["mark"]).strip() + row[len(line) :]
             kept.append(row)
             continue
-        first = first or found["kind"]
-        if not mark and (before := found["before"].strip(" \t>")):
+        first = first or fence["kind"]
+        if not mark and (before := fence["before"].strip(" \t>")):
             kept.append(before + " ")
-        mark = "" if mark and not found["kind"] else mark or found["mark"]
+        mark = "" if mark and not fence["kind"] else mark or fence["mark"]
     # Of one word between two marks it looks as if it said what kind of code it is.
     return "".join(kept).strip("\r\n") or first

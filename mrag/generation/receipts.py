@@ -157,12 +157,12 @@ class KeyStore:
         if not self._trusted.exists():
             return {}
         try:
-            found = parse(self._trusted.read_bytes())
-            if not isinstance(found, dict):
+            keys = parse(self._trusted.read_bytes())
+            if not isinstance(keys, dict):
                 raise ModelError("It is no object.")
-            for key in found.values():
+            for key in keys.values():
                 _raw(key)
-            return found
+            return keys
         except (OSError, ModelError) as error:
             raise ConfigError(
                 f"The list of trusted keys cannot be read: {error}.", file=str(self._trusted)

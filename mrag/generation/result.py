@@ -177,8 +177,8 @@ class Computed:
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
         sure = self.confidence
-        found = json_fields(self) | {"confidence": round(sure, 4), "doubt": doubt_of(sure)}
-        return {name: part for name, part in found.items() if part or name not in ("follows", "words")}
+        members = json_fields(self) | {"confidence": round(sure, 4), "doubt": doubt_of(sure)}
+        return {name: part for name, part in members.items() if part or name not in ("follows", "words")}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Computed:
@@ -305,8 +305,8 @@ def recorded(context: Context) -> Context:
 def line_to_json(line: Line) -> dict[str, Any]:
     """Return a recorded line as JSON values."""
     left = ("hop", "path", "named")
-    found = {name: part for name, part in json_fields(line).items() if name not in left}
-    return found | {"triple": triple_to_json(line.triple), "named_graphs": list(line.named)}
+    members = {name: part for name, part in json_fields(line).items() if name not in left}
+    return members | {"triple": triple_to_json(line.triple), "named_graphs": list(line.named)}
 
 
 def context_to_json(context: Context) -> dict[str, Any]:
@@ -378,8 +378,8 @@ class Citation:
 
     def to_json(self) -> dict[str, Any]:
         """Return the citation as JSON values."""
-        found = json_fields(self) | {"triple": triple_to_json(self.triple)}
-        return {"id": found.pop("line_id"), **found}
+        members = json_fields(self) | {"triple": triple_to_json(self.triple)}
+        return {"id": members.pop("line_id"), **members}
 
 
 @dataclass(frozen=True, slots=True)
@@ -517,15 +517,15 @@ class Answer:
 
     def doubted(self) -> dict[str, list[str]]:
         """Return the sentences that what was read does not support, under what holds of them instead."""
-        found: dict[str, list[str]] = {}
+        doubts: dict[str, list[str]] = {}
         for sentence in self.sentences:
             if sentence.verdict in VERDICTS:
                 # What is supported in part, or contradicted, says by what.
                 left = f" (no fact for: {', '.join(sentence.left)})" if sentence.left else ""
                 against = [line.text for line in self.context.lines if line.id in sentence.against]
                 left += f" (it has: {'; '.join(against)})" if against else ""
-                found.setdefault(VERDICTS[sentence.verdict], []).append(f"{sentence}{left}")
-        return found
+                doubts.setdefault(VERDICTS[sentence.verdict], []).append(f"{sentence}{left}")
+        return doubts
 
     def _repr_html_(self) -> str:
         """Return the answer as HTML for a notebook: its text, what it cites, quotations and images."""
@@ -603,11 +603,11 @@ class Answer:
             for one, refs in (self.completed.evidence.items() if self.completed is not None else ())
             for ref in refs
         ]
-        found = ["\n".join(quoted)] if quoted else []
+        parts = ["\n".join(quoted)] if quoted else []
         for image in self.images:
             lines = [f"{image.rank}. {image.name}  {image.path or f'<{image.iri}>'}"]
-            found.append("\n".join(map(inline, [*lines, *(f"   {reason}" for reason in image.reasons)])))
-        return found
+            parts.append("\n".join(map(inline, [*lines, *(f"   {reason}" for reason in image.reasons)])))
+        return parts
 
 
 _LARGEST = 2**53 - 1
@@ -618,9 +618,9 @@ def parse(text: str | bytes) -> Any:
     """Read JSON of which every reader reads the same: no name twice, no NaN, no half of a character."""
     try:
         written = text.decode("utf-8-sig") if isinstance(text, bytes) else text.removeprefix("\ufeff")
-        found = json.loads(written, object_pairs_hook=_object, parse_constant=_no_number)
-        json.dumps(found, ensure_ascii=False, allow_nan=False).encode()
-        return found
+        value = json.loads(written, object_pairs_hook=_object, parse_constant=_no_number)
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+        return value
     except RecursionError as error:
         raise ModelError("Not JSON: it is nested too deeply.", hint="Save it as it came.") from error
     except ValueError as error:
@@ -641,12 +641,12 @@ def same(one: Any, other: Any) -> bool:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    members: dict[str, Any] = {}
     for name, value in pairs:
-        if name in found:
+        if name in members:
             raise ValueError(f"the name “{name[:40]}” stands twice in one object")
-        found[name] = value
-    return found
+        members[name] = value
+    return members
 
 
 def _no_number(text: str) -> Any:

@@ -64,14 +64,14 @@ def _reading(computed: Computed, sparql: bool, why: str | None) -> Iterator[tupl
         sparql: Whether the query is told too.
         why: Why, where what the words became is told too.
     """
-    found = ["", *([f"Next: {computed.next}"] if computed.runners_up else []), f"Read as: {computed.reading}"]
+    parts = ["", *([f"Next: {computed.next}"] if computed.runners_up else []), f"Read as: {computed.reading}"]
     if why is not None:
         said = [(one.said or "(no words)", one) for one in computed.words]
         width = max((len(words) for words, _ in said), default=0)
-        found += [f"  {words:<{width}}  {one}" for words, one in said] or [f"  {why}"]
+        parts += [f"  {words:<{width}}  {one}" for words, one in said] or [f"  {why}"]
         if computed.ignored:
-            found.append(f"  Not understood: {', '.join(computed.ignored)}")
-    found += [f"Also (--reading {other.number}): {other}" for other in computed.readings]
-    yield from (("text", inline(text)) for text in found)
+            parts.append(f"  Not understood: {', '.join(computed.ignored)}")
+    parts += [f"Also (--reading {other.number}): {other}" for other in computed.readings]
+    yield from (("text", inline(text)) for text in parts)
     if sparql:
         yield from (("text", ""), ("data", computed.query))

@@ -53,16 +53,16 @@ def bare(label: str) -> str:
 
 def of_members(name: str, label: str) -> str:
     """Say of the members of a class what an expression says."""
-    found = _RELATED.match(label)
-    if found:
-        kind, text = relation(found[1], several=False)
+    match = _RELATED.match(label)
+    if match:
+        kind, text = relation(match[1], several=False)
         # Only what keeps its words can be compared with the line again.
         if (
             kind == "phrase"
-            and text in (found[1], f"is {found[1]}")
+            and text in (match[1], f"is {match[1]}")
             and not text.startswith(("has ", "have "))
         ):
-            return f"every {name} {text} {found[2]}"
+            return f"every {name} {text} {match[2]}"
     return f"every {name} meets the condition “{bare(label)}”"
 
 
@@ -228,7 +228,7 @@ def verbalise(
     clauses = [_clause(p, tuple(group), wanted) for p, group in groups.items()]
     if kind and name[:1].islower():
         name = article(name)
-    found: list[VerbalisedSentence] = []
+    sentences: list[VerbalisedSentence] = []
     phrases = [c for c in clauses if c.kind == "phrase"]
     parts = [phrases[i : i + 3] for i in range(0, len(phrases), 3)]
     if any(c.kind == "prose" for c in clauses):
@@ -237,19 +237,19 @@ def verbalise(
         parts = [types, [c for c in clauses if c.kind == "prose"]]
         parts = [part for part in parts if part] + [rest[i : i + 3] for i in range(0, len(rest), 3)]
     for part in parts:
-        subject = name if person or not found else "It"
+        subject = name if person or not sentences else "It"
         if " " in subject and subject[:1].islower():
             subject = subject[:1].upper() + subject[1:]
-        found.append(_tell(f"{subject} {join([c.text for c in part])}", part))
+        sentences.append(_tell(f"{subject} {join([c.text for c in part])}", part))
     nouns = [c for c in clauses if c.kind == "noun"]
     for start in range(0, len(nouns), 3):
         part = nouns[start : start + 3]
-        first, *others = (("its" if found and not person else "the", c) for c in part)
+        first, *others = (("its" if sentences and not person else "the", c) for c in part)
         owner = "" if first[0] == "its" else f"of {name} "
         texts = [f"{first[0]} {first[1].text} {owner}{first[1].value}"]
         joined = join([*texts, *(f"{the} {c.text} {c.value}" for the, c in others)])
-        found.append(_tell(joined[:1].upper() + joined[1:], part))
-    return found + [_tell(c.text, [c]) for c in clauses if c.kind == "whole"]
+        sentences.append(_tell(joined[:1].upper() + joined[1:], part))
+    return sentences + [_tell(c.text, [c]) for c in clauses if c.kind == "whole"]
 
 
 def _tell(text: str, clauses: Sequence[_Clause]) -> VerbalisedSentence:

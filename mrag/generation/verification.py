@@ -51,12 +51,12 @@ def read_form(value: Mapping[str, Any]) -> tuple[dict[str, Any] | None, list[str
     """
     try:
         written = Answer.from_json(value).to_json()
-        found = list(dict.fromkeys(differences(_bare(value), written, lenient=True)))
+        odd = list(dict.fromkeys(differences(_bare(value), written, lenient=True)))
     except (MragError, TypeError, ValueError, AttributeError, KeyError) as error:
         said = error.hint or error.message if isinstance(error, MragError) else str(error)
         return None, [f"it cannot be read back: {said}"]
-    more = [f"{len(found) - _LISTED} more fields are not as answers are written"] if found[_LISTED:] else []
-    wrong = [f"{where or 'the whole'} is not as answers are written" for where in found[:_LISTED]]
+    more = [f"{len(odd) - _LISTED} more fields are not as answers are written"] if odd[_LISTED:] else []
+    wrong = [f"{where or 'the whole'} is not as answers are written" for where in odd[:_LISTED]]
     return (None if wrong else written), [*wrong, *more]
 
 
@@ -348,8 +348,8 @@ def verify(
         altered += [f"{line.id}: {what}" for what in wrong_line(line, labels, said)]
     evidence = set(value.get("evidence") or ()) if value.get("way") == "complete" else set[str]()
     there = {one: ask is None or ask(lines[one].triple, lines[one].graph) for one in cited if one in lines}
-    read = [one for one, found in there.items() if one in evidence and (ask is None or not found)]
-    present = {one for one, found in there.items() if found} | {*read}
+    read = [one for one, faults_of in there.items() if one in evidence and (ask is None or not faults_of)]
+    present = {one for one, faults_of in there.items() if faults_of} | {*read}
     missing = [lines[one] for one in there if one not in present]
     gone = 0
     for line in context.lines:
@@ -387,8 +387,8 @@ def verify(
     if idle:
         parts.append(CheckedPart(HOW, "not checked"))
     flagged = tuple(s["text"] for s in sentences if not s["supported"] and not computed)
-    found = (tuple(missing), tuple(unknown), tuple(altered), tuple(unsupported))
-    return VerifyReport(len(there), *found, (*parts, *again.parts), flagged)
+    faults = (tuple(missing), tuple(unknown), tuple(altered), tuple(unsupported))
+    return VerifyReport(len(there), *faults, (*parts, *again.parts), flagged)
 
 
 def _doubts(
@@ -396,10 +396,10 @@ def _doubts(
 ) -> list[str]:
     """Return why sentences that follow from their lines may still not say what is so."""
     # What is computed answers the question only if it is a reading of it.
-    found = [p.note for p in again.parts if p.name == READING and p.state != "recomputed"]
+    notes = [p.note for p in again.parts if p.name == READING and p.state != "recomputed"]
     known = " ".join((value["question"], *(part for line in context.lines for part in line.labels)))
     odd = any(odd_signs(s["text"], known) for s in sentences)
-    return [*found, *(["they have signs that cannot be seen or that look like others"] if odd else [])]
+    return [*notes, *(["they have signs that cannot be seen or that look like others"] if odd else [])]
 
 
 def part_of(name: str, recomputed: bool, why: str) -> CheckedPart:
@@ -453,7 +453,7 @@ def _unsupported(
         with form_of("JSON form of an answer"):
             names = [str(image["name"]) for image in value.get("images") or ()]
         citer = PictureCiter(citer.question, context, names)
-    found = []
+    failing = []
     pieces = [(s["before"], s["text"], [x for x in s["citations"] if x in present]) for s in sentences]
     limited = supports(citer, pieces, cited=True)
     for s, (support, before, under) in zip(sentences, limited, strict=True):
@@ -465,14 +465,14 @@ def _unsupported(
             altered.append(f"ids are rejected that no model wrote: {text[:80]}")
         if s["supported"] and not support.supported:
             # What is marked as not supported says so itself.
-            found.append(text)
+            failing.append(text)
             if not s["citations"]:
                 altered.append(f"marked as supported without a citation: {text[:80]}")
         stray = [one for one in s["citations"] if one in present and one not in {x.id for x in support.lines}]
         altered.extend(f"{one} has nothing to do with: {text[:80]}" for one in stray)
         if not s["supported"] or s["verdict"] not in ("read", "graph", "nothing"):
             altered.extend(_misjudge(citer, s, before, under, facts))
-    return found
+    return failing
 
 
 def _misjudge(

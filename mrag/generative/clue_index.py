@@ -125,9 +125,9 @@ class SuffixView:
         if size == 1 or text[places[high - 1] + depth] == first:
             return self.ids[first : first + 1] if first else self.ids[:0]
         if size <= _SMALL:
-            found = dict.fromkeys([text[place + depth] for place in places[low:high]])
-            found.pop(0, None)
-            return self.ids[list(found)]
+            tokens = dict.fromkeys([text[place + depth] for place in places[low:high]])
+            tokens.pop(0, None)
+            return self.ids[list(tokens)]
         if size > HUB and (hub := self._hubs.get((depth, low))) is not None:
             found_ids: npt.NDArray[np.int64] = self.ids[self._next[hub[0] : hub[1]]]
             return found_ids
@@ -147,11 +147,11 @@ def find_hubs(text: npt.NDArray[Any], places: Places) -> dict[str, npt.NDArray[A
     for depth in range(_DEPTH):
         below: list[tuple[int, int]] = []
         for low, high in runs:
-            found = text[places[low:high] + np.uint32(depth)]
-            new = np.flatnonzero(found[1:] != found[:-1]) + 1
+            tokens = text[places[low:high] + np.uint32(depth)]
+            new = np.flatnonzero(tokens[1:] != tokens[:-1]) + 1
             at = np.concatenate([[0], new])
             ups = np.append(new, high - low)
-            go_on = found[at] != 0
+            go_on = tokens[at] != 0
             at, ups = at[go_on], ups[go_on]
             long = ups - at > HUB
             below += zip((at[long] + low).tolist(), (ups[long] + low).tolist(), strict=True)
@@ -161,7 +161,7 @@ def find_hubs(text: npt.NDArray[Any], places: Places) -> dict[str, npt.NDArray[A
             depths.append(depth)
             lows.append(low)
             ends.append(total)
-            numbers.append(found[at])
+            numbers.append(tokens[at])
             begins.append((at + low).astype(np.uint32))
         runs = below
     return {
@@ -255,15 +255,15 @@ class ClueSegment:
         begin, end = self._starts[number], self._starts[number + 1]
         if high - low > end - begin or not begin <= places[high - 1] < end:
             return None
-        found = places[low:high]
-        return number if bool(((found >= begin) & (found < end)).all()) else None
+        starts = places[low:high]
+        return number if bool(((starts >= begin) & (starts < end)).all()) else None
 
     def documents_in(self, low: int, high: int) -> npt.NDArray[np.int64]:
         """Return the numbers of the documents that a run of suffixes is in, ascending, each once."""
         places = self.anywhere.places
         if high - low <= _RUN:
-            found = np.sort(places[low:high])
-            return np.unique(np.searchsorted(self.starts, found, side="right") - 1)
+            starts = np.sort(places[low:high])
+            return np.unique(np.searchsorted(self.starts, starts, side="right") - 1)
         marked = np.zeros(len(self.text), np.bool_)
         for at in range(low, high, _RUN):
             marked[places[at : min(at + _RUN, high)]] = True
@@ -452,12 +452,12 @@ class ClueCursor:
                 guide.append((n, low, high))
         whole = self._whole
         if whole is not None:
-            found: list[Span] = []
+            spans: list[Span] = []
             for n, low, high in whole if guide else ():
                 low, high = segments[n].anywhere.find(tokens, low, high, depth)
                 if low < high:
-                    found.append((n, low, high))
-            whole = tuple(found)
+                    spans.append((n, low, high))
+            whole = tuple(spans)
         return ClueCursor(self._index, self._views, tuple(guide), whole, depth + len(tokens))
 
     def next_tokens(self) -> npt.NDArray[np.int64]:
@@ -466,8 +466,8 @@ class ClueCursor:
         if len(guide) == 1:
             n, low, high = guide[0]
             return self._views[n].continuations(low, high, self.depth)
-        found = [self._views[n].continuations(low, high, self.depth) for n, low, high in guide]
-        return _union(found, self._index.vocabulary) if found else _NONE
+        tokens = [self._views[n].continuations(low, high, self.depth) for n, low, high in guide]
+        return _union(tokens, self._index.vocabulary) if tokens else _NONE
 
     def count(self) -> int:
         """Return in how many documents of the index the clue occurs, equal documents counted once."""
@@ -486,17 +486,17 @@ class ClueCursor:
         if len(spans) != 1:
             return None
         n, low, high = spans[0]
-        found = self._index.segments[n].one_document(low, high)
-        return None if found is None else self._index.bases[n] + found
+        document = self._index.segments[n].one_document(low, high)
+        return None if document is None else self._index.bases[n] + document
 
     def documents(self) -> list[tuple[str, ...]]:
         """Return the documents in which the clue occurs, each as all its ids, in order of the first."""
-        found = []
+        ids = []
         for n, low, high in self._everywhere():
             base = self._index.bases[n]
             numbers = self._index.segments[n].documents_in(low, high).tolist()
-            found += [self._index.ids_of(base + number) for number in numbers]
-        return sorted(found)
+            ids += [self._index.ids_of(base + number) for number in numbers]
+        return sorted(ids)
 
     def _everywhere(self) -> tuple[Span, ...]:
         if not self._guide:
@@ -660,17 +660,17 @@ class ClueIndex:
 
     def ids_of(self, number: int) -> tuple[str, ...]:
         """Return the ids of a document, by its number in the index, in their order."""
-        found: list[str] = []
+        ids: list[str] = []
         for segment in self.segments:
             low, high = np.searchsorted(segment.owners, [number, number + 1]).tolist()
-            found += [segment.names[at] for at in range(low, high)]
-        return tuple(sorted(set(found)))
+            ids += [segment.names[at] for at in range(low, high)]
+        return tuple(sorted(set(ids)))
 
     def document(self, number: int) -> list[int]:
         """Return the tokens of a document, by its number in the index."""
         at = int(np.searchsorted(self.bases, number, side="right")) - 1
-        found: list[int] = self.segments[at].document(number - self.bases[at]).tolist()
-        return found
+        tokens: list[int] = self.segments[at].document(number - self.bases[at]).tolist()
+        return tokens
 
     def restriction(self, ids: Collection[str]) -> Restriction:
         """Return the restriction to the documents of some ids; ids that the index lacks are ignored."""

@@ -142,9 +142,9 @@ def decode(
         if knobs.prior_weight:
             prior = model.start(model.tokeniser.encode(knobs.prior))
             stack.callback(prior.close)
-        found = _search(root, beams, prior, knobs)
+        results = _search(root, beams, prior, knobs)
     clues = []
-    for beam in found:
+    for beam in results:
         text, ids = clue_text(model.tokeniser, beam.tokens), index.ids_of(beam.number)
         clues.append(Clue(beam.tokens, text, beam.log_probability, beam.score, ids, beam.number))
     return sorted(clues, key=lambda clue: (-clue.score, clue.tokens))
@@ -321,11 +321,11 @@ def aggregate(clues: Iterable[Clue], how: Aggregation = "best", *, overlap: floa
     gathered: dict[int, list[Clue]] = {}
     for clue in sorted(clues, key=lambda c: (-c.score, c.tokens)):
         gathered.setdefault(clue.number, []).append(clue)
-    found = []
+    results = []
     for number, own in gathered.items():
         score = own[0].score if how == "best" else _sum(own, overlap)
-        found.append(Found(number, own[0].documents, score, tuple(own)))
-    return sorted(found, key=lambda f: (-f.score, f.ids))
+        results.append(Found(number, own[0].documents, score, tuple(own)))
+    return sorted(results, key=lambda f: (-f.score, f.ids))
 
 
 def _sum(clues: list[Clue], overlap: float) -> float:

@@ -150,9 +150,9 @@ def library() -> Any:
     if not files:
         raise ModelError(f"There is no library of llama.cpp in {folder}.", hint=_INSTALL)
     try:
-        found = c.CDLL(str(files[0]))
+        lib = c.CDLL(str(files[0]))
         for name, (result, arguments) in _FUNCTIONS.items():
-            function = getattr(found, name)
+            function = getattr(lib, name)
             function.restype, function.argtypes = result, arguments
     except (OSError, AttributeError) as error:
         raise ModelError(
@@ -160,8 +160,8 @@ def library() -> Any:
             hint="Use a model of Hugging Face instead (hf:NAME).",
         ) from error
     for params, declared in (
-        (found.llama_model_default_params(), _MODEL),
-        (found.llama_context_default_params(), _CONTEXT),
+        (lib.llama_model_default_params(), _MODEL),
+        (lib.llama_context_default_params(), _CONTEXT),
     ):
         for name, _, default in _fields(declared):
             if default is not None and getattr(params, name) != (float(default) if default else None):
@@ -169,11 +169,11 @@ def library() -> Any:
                     f"This build of xllamacpp is not as described: {name} is {getattr(params, name)!r}.",
                     hint=f"Install the published wheel: pip install xllamacpp=={VERSION}.",
                 )
-    found.llama_log_set(c.cast(_quiet, c.c_void_p), None)
+    lib.llama_log_set(c.cast(_quiet, c.c_void_p), None)
     # No call back into Python once it has begun to end.
-    atexit.register(found.llama_log_set, None, None)
-    found.llama_backend_init()
-    return found
+    atexit.register(lib.llama_log_set, None, None)
+    lib.llama_backend_init()
+    return lib
 
 
 _SEQUENCES: Final = 128
@@ -195,11 +195,11 @@ class GgufTokeniser:
     @cached_property
     def fingerprint(self) -> str:
         """Digest of all tokens."""
-        found = hashlib.blake2b(digest_size=16)
+        digest = hashlib.blake2b(digest_size=16)
         for token in range(self.vocabulary):
-            found.update(self._model.lib.llama_vocab_get_text(self._model.vocab, token) or b"")
-            found.update(b"\0")
-        return found.hexdigest()
+            digest.update(self._model.lib.llama_vocab_get_text(self._model.vocab, token) or b"")
+            digest.update(b"\0")
+        return digest.hexdigest()
 
     def encode(self, text: str) -> list[int]:
         """Return the tokens of a text; what looks like a control token is text."""
@@ -207,10 +207,10 @@ class GgufTokeniser:
         data = text.encode("utf-8", "replace")
         room = len(data) + 8
         tokens = (c.c_int32 * room)()
-        found = lib.llama_tokenize(vocab, data, len(data), tokens, room, False, False)
-        if found < 0:
+        count = lib.llama_tokenize(vocab, data, len(data), tokens, room, False, False)
+        if count < 0:
             raise ModelError("The text cannot be tokenised.", hint="Shorten it.")
-        return list(tokens[:found])
+        return list(tokens[:count])
 
     def decode(self, ids: Iterable[int]) -> str:
         """Return the text of tokens; control tokens give none."""
@@ -222,10 +222,10 @@ class GgufTokeniser:
         room = 32 + 16 * len(given)
         while True:
             text = c.create_string_buffer(room)
-            found = lib.llama_detokenize(vocab, tokens, len(given), text, room, False, False)
-            if found >= 0:
-                return text.raw[:found].decode("utf-8", "replace")
-            room = -found
+            count = lib.llama_detokenize(vocab, tokens, len(given), text, room, False, False)
+            if count >= 0:
+                return text.raw[:count].decode("utf-8", "replace")
+            room = -count
 
 
 class GgufModel:
@@ -335,8 +335,8 @@ class GgufModel:
             )
         shape = (self.tokeniser.vocabulary,)
         wanted = [len(rows) - 1] if last else range(len(rows))
-        found = (self.lib.llama_get_logits_ith(self._context, i) for i in wanted)
-        logits: LogProbabilities = log_softmax([np.ctypeslib.as_array(row, shape) for row in found], axis=-1)
+        scores = (self.lib.llama_get_logits_ith(self._context, i) for i in wanted)
+        logits: LogProbabilities = log_softmax([np.ctypeslib.as_array(row, shape) for row in scores], axis=-1)
         return logits
 
     def close(self) -> None:

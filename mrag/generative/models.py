@@ -191,15 +191,15 @@ class TransformersTokeniser:
     @cached_property
     def fingerprint(self) -> str:
         """Digest of all tokens."""
-        found = hashlib.blake2b(str(self.vocabulary).encode(), digest_size=16)
+        digest = hashlib.blake2b(str(self.vocabulary).encode(), digest_size=16)
         for token, number in sorted(self.own.get_vocab().items(), key=lambda item: (item[1], item[0])):
-            found.update(f"{number} {token}\0".encode("utf-8", "surrogatepass"))
-        return found.hexdigest()
+            digest.update(f"{number} {token}\0".encode("utf-8", "surrogatepass"))
+        return digest.hexdigest()
 
     def encode(self, text: str) -> list[int]:
         """Return the tokens of a text; what looks like a control token is text."""
-        found: list[int] = self.own.encode(text, add_special_tokens=False, split_special_tokens=True)
-        return found
+        tokens: list[int] = self.own.encode(text, add_special_tokens=False, split_special_tokens=True)
+        return tokens
 
     def decode(self, ids: Iterable[int]) -> str:
         """Return the text of tokens; control tokens give none."""

@@ -27,9 +27,9 @@ logger = logging.getLogger(__name__)
 
 def clue_texts(kg: KnowledgeGraph, definition: Definition | None = None) -> Iterator[tuple[str, str]]:
     """Yield IRI and text of each document, in order of IRI: its name once, then what is said of it."""
-    found = dict(documents(kg, definition or Definition(languages=kg.languages)))
-    labels = kg.labels(found)
-    for iri, text in found.items():
+    texts = dict(documents(kg, definition or Definition(languages=kg.languages)))
+    labels = kg.labels(texts)
+    for iri, text in texts.items():
         label = (labels[iri] or iri_words(iri) or "").rstrip(".")
         again = f"{label}. {label}"
         while label and text.startswith(again) and text[len(again) : len(again) + 1] in ("", "."):
@@ -159,17 +159,17 @@ class GenerativeRanker:
         allowed = None if restriction is None else restriction.ids
         hits: list[Hit] = []
         seen: set[str] = set()
-        for found in aggregate(clues, self.aggregation):
+        for result in aggregate(clues, self.aggregation):
             reasons = [
                 f'clue "{clue.text}" (probability {math.exp(clue.log_probability):.1e}) '
                 f"occurs {self._where(clue)}"
-                for clue in found.clues[: 3 if self.aggregation == "sum" else 1]
+                for clue in result.clues[: 3 if self.aggregation == "sum" else 1]
             ]
             said = (*reasons, *filter(None, (shown, note)))
-            for doc_id in found.ids:
+            for doc_id in result.ids:
                 if doc_id not in seen and (allowed is None or doc_id in allowed):
                     seen.add(doc_id)
-                    hits.append(Hit(doc_id, found.score, len(hits) + 1, said))
+                    hits.append(Hit(doc_id, result.score, len(hits) + 1, said))
         return hits[:k]
 
     def clues(self, question: Question) -> list[Clue]:
@@ -221,9 +221,9 @@ class GenerativeRanker:
         if self._mask is None or self._mask[0] != revision:
             if self.concept is not None:
                 expression, name = decoding.read_concept(self.kg, self.concept)
-                found = decoding.of_class(self.kg, self.index, expression)
-                self._mask = revision, found, f"is in {name}"
+                restriction = decoding.of_class(self.kg, self.index, expression)
+                self._mask = revision, restriction, f"is in {name}"
             else:
-                found = decoding.of_query(self.kg, self.index, self.query or "")
-                self._mask = revision, found, "is a result of the mask's query"
+                restriction = decoding.of_query(self.kg, self.index, self.query or "")
+                self._mask = revision, restriction, "is a result of the mask's query"
         return self._mask[1], self._mask[2]

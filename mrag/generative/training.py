@@ -227,7 +227,7 @@ def read_questions(path: Path) -> list[TrainingQuestion]:
         lines = path.read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise LoadError(f"Questions cannot be read: {error}.", file=str(path)) from error
-    found: list[TrainingQuestion] = []
+    questions: list[TrainingQuestion] = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -239,10 +239,10 @@ def read_questions(path: Path) -> list[TrainingQuestion]:
         except (ValueError, KeyError, TypeError, AttributeError):
             message = "A line of questions is a JSON object with the strings `question` and `document`."
             raise LoadError(message, file=str(path), line=number) from None
-        found.append(TrainingQuestion(question, document))
-    if not found:
+        questions.append(TrainingQuestion(question, document))
+    if not questions:
         raise LoadError("There is no question.", file=str(path))
-    return found
+    return questions
 
 
 def open_backbone(name: str) -> TransformersModel:

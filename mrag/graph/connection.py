@@ -67,15 +67,15 @@ def summaries(store: TripleStore) -> list[KgSummary]:
     """List the knowledge graphs that a store keeps records of, in order of name."""
     if store.capabilities.reasoning:
         return []
-    found = []
+    graphs = []
     for (term,) in store.select(queries.get("kg/list").text, Dataset((SYSTEM,), (SYSTEM,))):
         iri = str(term)
         record = read_record(store, iri)
         inferred = 0 if not record.inferred else record.inferences if record.inferences >= 0 else None
         name = iri.removeprefix(_PREFIX)
         counts = (record.triples, inferred, len(record.contexts))
-        found.append(KgSummary(name, *counts, record.outdated, record.premises))
-    return found
+        graphs.append(KgSummary(name, *counts, record.outdated, record.premises))
+    return graphs
 
 
 def delete(kg: KnowledgeGraph) -> None:

@@ -41,7 +41,7 @@ _AMBIGUOUS = ""
 
 def load(
     kg: KnowledgeGraph,
-    found: Sequence[Source],
+    files: Sequence[Source],
     on_progress: Progress | None,
     *,
     skip_bad_lines: bool,
@@ -53,7 +53,7 @@ def load(
             kg.store.clear(graph)
         kg.recount()
     started = time.perf_counter()
-    names = graph_names(found, skip_bad_lines=skip_bad_lines)
+    names = graph_names(files, skip_bad_lines=skip_bad_lines)
     if not kg.store.capabilities.reasoning:
         kg.begin_own()
         _require_own(kg, names)
@@ -63,13 +63,13 @@ def load(
     def put(graph: str, merged: str | None) -> None:
         nonlocal notes
         notes = kg.store.bulk_load(
-            found, graph, on_progress=on_progress, skip_bad_lines=skip_bad_lines, merged=merged
+            files, graph, on_progress=on_progress, skip_bad_lines=skip_bad_lines, merged=merged
         )
 
-    paths = [str(s.path) for s in found]
-    small = sum(s.size() for s in found) <= _DELTA_BYTES
-    prefixes = _prefixes_of(found, "" if replacing else kg.record.prefixes)
-    touched = partial(_touch, found)
+    paths = [str(s.path) for s in files]
+    small = sum(s.size() for s in files) <= _DELTA_BYTES
+    prefixes = _prefixes_of(files, "" if replacing else kg.record.prefixes)
+    touched = partial(_touch, files)
     new = _assert(kg, paths, put, touched, apart=small, prefixes=prefixes, replacing=replacing, named=names)
     return LoadReport(
         kg.record.asserted[-1],
@@ -273,19 +273,19 @@ def _change(paths: Sequence[str]) -> GraphChange:
     return GraphChange("load", Path(paths[0]).name + more)
 
 
-def _touch(found: Sequence[Source]) -> TouchedEntities | None:
+def _touch(files: Sequence[Source]) -> TouchedEntities | None:
     """Return what small files touch; None for others, which are not read twice."""
-    if sum(source.size() for source in found) > _SMALL_BYTES:
+    if sum(source.size() for source in files) > _SMALL_BYTES:
         return None
     try:
-        return TouchedEntities.of(quad for source in found for quad in source.quads())
+        return TouchedEntities.of(quad for source in files for quad in source.quads())
     except LoadError:
         return None  # bad lines were left out of it
 
 
-def _prefixes_of(found: Sequence[Source], before: str) -> str:
+def _prefixes_of(files: Sequence[Source], before: str) -> str:
     known = json.loads(before) if before else {}
-    new = declared(found)
+    new = declared(files)
     ambiguous = "" in known and "" in new and known[""] != new[""]
     known.update(new)
     if ambiguous:

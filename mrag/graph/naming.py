@@ -74,7 +74,7 @@ def naming_properties(kg: KnowledgeGraph, counts: Mapping[str, int], named: Sequ
     For each class whose members mostly have no label it is the most selective of their properties of short
     texts: one that most of them have, each once, and few share.
     """
-    found: Counter[str] = Counter()
+    counts_of: Counter[str] = Counter()
     rows = kg.select(queries.get("explore/classes").text) if counts.get(RDF + "type") else ()
     named_classes = ((str(c), int(str(n))) for c, n in rows if isinstance(c, URIRef) and is_asked(c))
     sizes = sorted(named_classes, key=lambda x: (-x[1], x[0]))
@@ -95,16 +95,16 @@ def naming_properties(kg: KnowledgeGraph, counts: Mapping[str, int], named: Sequ
         sample = members.bind(**{"class": [c]}, most=_LOOKED_AT, sample=_SAMPLE, property=named)
         texts = _texts_of(kg, sample)
         if best := most_selective(texts, min(lacking, _SAMPLE)):
-            found[best] += size
+            counts_of[best] += size
             if part := name_part(best):
                 others = {str(p) for _, p, _ in texts if name_part(str(p)) not in ("", part)}
-                found.update(dict.fromkeys(others, size))
+                counts_of.update(dict.fromkeys(others, size))
     if counts.get(RDF + "type", 0) * _TYPED < sum(counts.values()):
         sample = queries.get("label/untyped-members").bind(sample=_SAMPLE, property=named)
         untyped = _texts_of(kg, sample)
         if best := most_selective(untyped, len({member for member, *_ in untyped})):
-            found[best] += 1
-    return tuple(sorted(found, key=lambda p: (-found[p], p)))
+            counts_of[best] += 1
+    return tuple(sorted(counts_of, key=lambda p: (-counts_of[p], p)))
 
 
 @lru_cache(maxsize=4096)
@@ -148,18 +148,18 @@ def most_selective(rows: Iterable[Row], members: int) -> str | None:
     for member, p, text in rows:
         if isinstance(text, Literal):
             texts[str(p)].append((str(member), text.language or "", " ".join(str(text).split())))
-    scored = ((_score(p, found, members), p) for p, found in texts.items())
+    scored = ((_score(p, values, members), p) for p, values in texts.items())
     return min(((score, p) for score, p in scored if score is not None), default=(None, None))[1]
 
 
-def _score(p: str, found: Sequence[tuple[str, str, str]], members: int) -> tuple[float, ...] | None:
+def _score(p: str, rows: Sequence[tuple[str, str, str]], members: int) -> tuple[float, ...] | None:
     """Return how well a property names things, less for better; None if it does not."""
-    having = len({member for member, _, _ in found})
-    slots = len({(member, language) for member, language, _ in found})
-    values = {text for _, _, text in found}
+    having = len({member for member, _, _ in rows})
+    slots = len({(member, language) for member, language, _ in rows})
+    values = {text for _, _, text in rows}
     distinct = min(1.0, len(values) / having)
     length = sum(map(len, values)) / len(values)
-    if having < _MOST_HAVE * members or slots < _ONE_EACH * len(found) or length > _LENGTH:
+    if having < _MOST_HAVE * members or slots < _ONE_EACH * len(rows) or length > _LENGTH:
         return None
     if distinct < _DISTINCT or sum(map(_is_worded, values)) < _WORDED * len(values):
         return None
@@ -206,27 +206,27 @@ def label_texts(
     store: TripleStore, dataset: Dataset, entities: Sequence[str], properties: Sequence[str]
 ) -> dict[str, list[LabelText]]:
     """Read the labels of entities, none of those that have none."""
-    found: defaultdict[str, list[LabelText]] = defaultdict(list)
+    texts: defaultdict[str, list[LabelText]] = defaultdict(list)
     if store.capabilities.edges:
         for at, name in enumerate(properties):
             for graph, entity in product(dataset.default, entities):
                 for quad in store.edges(graph, s=entity, p=name):
                     if isinstance(text := quad.object, ox.Literal):
-                        found[entity].append((at, text.language or "", text.value))
-        return found
+                        texts[entity].append((at, text.language or "", text.value))
+        return texts
     query, pairs = queries.get("label/labels"), list(product(entities, properties))
     for start in range(0, len(pairs), _BATCH):
         rows = store.select(query.bind(entity_property=pairs[start : start + _BATCH]), dataset)
         for named, by, label in rows:
             if isinstance(label, Literal):
                 at = properties.index(str(by))
-                found[str(named)].append((at, label.language or "", str(label)))
-    return found
+                texts[str(named)].append((at, label.language or "", str(label)))
+    return texts
 
 
 def best_labels(
     entities: Iterable[str],
-    found: Mapping[str, Sequence[LabelText]],
+    texts_of: Mapping[str, Sequence[LabelText]],
     naming: Sequence[Sequence[str]],
     languages: Sequence[str],
 ) -> dict[str, str | None]:
@@ -234,7 +234,7 @@ def best_labels(
 
     Args:
         entities: IRIs.
-        found: The labels of each entity.
+        texts_of: The labels of each entity.
         naming: Tiers of label properties, as for `fetch_labels`.
         languages: Preferred language tags, best first.
 
@@ -258,7 +258,7 @@ def best_labels(
         return (whole_name(told) if told else None) or " ".join(best[2].split())
 
     labels: dict[str, str | None] = dict.fromkeys(entities)
-    labels.update((e, label(texts)) for e, texts in found.items() if texts)
+    labels.update((e, label(texts)) for e, texts in texts_of.items() if texts)
     return labels
 
 
@@ -319,7 +319,7 @@ def names_beside(kg: KnowledgeGraph, things: Iterable[str]) -> dict[str, str]:
     twins, wanted = twins_of(kg), sorted(set(things))
     if twins is None or not wanted:
         return {}
-    found: dict[str, str] = {}
+    named: dict[str, str] = {}
     sets: dict[str, set[str]] = {thing: {thing} for thing in wanted}
     level = {thing: {thing} for thing in wanted}
     while level:
@@ -333,5 +333,5 @@ def names_beside(kg: KnowledgeGraph, things: Iterable[str]) -> dict[str, str]:
                             level.setdefault(str(other), set()).add(start)
     for thing, names in sets.items():
         if len(names) > 1:
-            found[thing] = min(names, key=lambda name: preference(name, twins.home))
-    return found
+            named[thing] = min(names, key=lambda name: preference(name, twins.home))
+    return named

@@ -197,16 +197,16 @@ def named_graph(record: Record, graph: str, kg: str, prefixes: Mapping[str, str]
 def read_record(store: TripleStore, iri: str) -> Record:
     """Read the record of a knowledge graph; a fresh one if there is none."""
     rows = store.select(queries.get("kg/registry").bind(kg=[iri]), Dataset((SYSTEM,), (SYSTEM,)))
-    found: dict[str, list[str]] = {}
+    fields: dict[str, list[str]] = {}
     for p, o in rows:
-        found.setdefault(str(p).removeprefix(MRAG), []).append(str(o))
+        fields.setdefault(str(p).removeprefix(MRAG), []).append(str(o))
 
-    values: dict[str, Any] = {"asserted": (f"{iri}:asserted:0",), "kept": bool(found)}
-    values |= {key: _in_order(found[name]) for key, name in _GRAPHS.items() if name in found}
-    values |= {key: tuple(sorted(found[name])) for key, name in _NAMED.items() if name in found}
-    values |= {key: int(found[name][0]) for key, name in _NUMBERS.items() if name in found}
-    values |= {key: found[name][0] for key, name in _TEXTS.items() if name in found}
-    merged = found.get("mergedGraph", [""])[0]
+    values: dict[str, Any] = {"asserted": (f"{iri}:asserted:0",), "kept": bool(fields)}
+    values |= {key: _in_order(fields[name]) for key, name in _GRAPHS.items() if name in fields}
+    values |= {key: tuple(sorted(fields[name])) for key, name in _NAMED.items() if name in fields}
+    values |= {key: int(fields[name][0]) for key, name in _NUMBERS.items() if name in fields}
+    values |= {key: fields[name][0] for key, name in _TEXTS.items() if name in fields}
+    merged = fields.get("mergedGraph", [""])[0]
     return Record(**values, merged=merged)
 
 
@@ -270,9 +270,9 @@ def parted(before: Record, graphs: Set[str], fewer: int, *, gone: bool = False) 
     )
 
 
-def profile_of(counts: Mapping[str, int], chosen: Sequence[str] = (), found: Sequence[str] = ()) -> Profile:
+def profile_of(counts: Mapping[str, int], chosen: Sequence[str] = (), guesses: Sequence[str] = ()) -> Profile:
     """Return the profile with these counts by predicate."""
-    tiers = (chosen, LABELS, found)
+    tiers = (chosen, LABELS, guesses)
     naming = tuple(tuple(p for p in tier if p in counts) for tier in tiers)
     return Profile(dict(counts), sum(counts.values()), naming)
 
@@ -393,14 +393,14 @@ def touched_since(store: TripleStore, kg: str, since: int, until: int) -> Touche
     if since == until:
         return TouchedEntities()
     known = {one.since: one for one in recorded(store, kg, since, until)}
-    found, at = TouchedEntities(), since
+    touched, at = TouchedEntities(), since
     while at != until:
         one = known.pop(at, None)
         if one is None or one.change.touched is None or not at < one.revision <= until:
             return None
-        found |= one.change.touched
+        touched |= one.change.touched
         at = one.revision
-    return found
+    return touched
 
 
 def recorded(store: TripleStore, kg: str, since: int, until: int) -> list[RecordedChange]:
@@ -410,8 +410,8 @@ def recorded(store: TripleStore, kg: str, since: int, until: int) -> list[Record
     if not names:
         return []
     rows = store.select(queries.get("kg/changes").bind(change=names), Dataset((SYSTEM,), (SYSTEM,)))
-    found = [_read(json.loads(str(text))) for _, text in rows]
-    return sorted((one for one in found if one.revision in wanted), key=lambda one: one.revision)
+    changes = [_read(json.loads(str(text))) for _, text in rows]
+    return sorted((one for one in changes if one.revision in wanted), key=lambda one: one.revision)
 
 
 def _read(kept: dict[str, Any]) -> RecordedChange:

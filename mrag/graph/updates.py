@@ -297,19 +297,19 @@ def _place(operation: Operation, kg: KnowledgeGraph, layout: Layout) -> Operatio
     kind, where, default, named, deletes, inserts = operation
 
     def inside(graphs: Sequence[str]) -> tuple[str, ...]:
-        found: list[str] = []
+        layers: list[str] = []
         for graph in graphs:
             if graph == EXPLICIT:
-                found += [*layout.asserted, layout.target, layout.merged]
+                layers += [*layout.asserted, layout.target, layout.merged]
             elif graph == IMPLICIT:
-                found += layout.inferred
+                layers += layout.inferred
             elif graph in NIL:
-                found += [*layout.asserted, layout.target]
+                layers += [*layout.asserted, layout.target]
             elif graph in layout.foreign or graph.startswith("urn:mrag:"):
                 raise QueryRefused(f"The graph <{graph}> cannot be read from here.", query=where)
             else:
-                found.append(graph)
-        return tuple(dict.fromkeys(found))
+                layers.append(graph)
+        return tuple(dict.fromkeys(layers))
 
     seen = (None if graphs is None else inside(graphs) for graphs in (default, named))
     return (kind, where, *seen, deletes, inserts)

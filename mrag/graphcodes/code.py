@@ -188,10 +188,10 @@ class GraphCode:
     @cached_property
     def cells(self) -> Mapping[tuple[str, str], Cell]:
         """The relations of every ordered pair of nodes that has any, self-loops included."""
-        found: dict[tuple[str, str], list[str]] = {}
+        cells: dict[tuple[str, str], list[str]] = {}
         for edge in self.edges:
-            found.setdefault((edge.source, edge.target), []).append(edge.relation)
-        return {pair: tuple(relations) for pair, relations in found.items()}
+            cells.setdefault((edge.source, edge.target), []).append(edge.relation)
+        return {pair: tuple(relations) for pair, relations in cells.items()}
 
     def matrix(self, numbers: dict[Cell, int]) -> Any:
         """Return the valuation matrix of the paper: rows and columns in the order of the dictionary.
@@ -380,8 +380,8 @@ def from_folder(folder: Path) -> Iterator[tuple[str, GraphCode]]:
         ...     [(name, code.dictionary) for name, code in from_folder(Path(folder))]
         [('one', ('dog', 'man'))]
     """
-    found = (path for ending in ("gc", "json") for path in folder.rglob(f"*.{ending}"))
-    files = sorted(path for path in found if path.is_file())
+    paths = (path for ending in ("gc", "json") for path in folder.rglob(f"*.{ending}"))
+    files = sorted(path for path in paths if path.is_file())
     if not files:
         raise ConfigError("There are no files .gc or .json in this folder.", file=str(folder))
     names: set[str] = set()
@@ -431,12 +431,12 @@ def _read(data: Any, depth: int) -> GraphCode:
 
 
 def _read_relations(named: Mapping[str, Any]) -> dict[int, Cell]:
-    found: dict[int, Cell] = {}
+    cells: dict[int, Cell] = {}
     for name, number in named.items():
-        if type(number) is not int or number < 1 or number in found:
+        if type(number) is not int or number < 1 or number in cells:
             raise ConfigError(f"The relation {name!r} has no number of its own of at least 1: {number!r}.")
-        found[number] = tuple(json.loads(name)) if name.startswith("[") else (name,)
-    return found
+        cells[number] = tuple(json.loads(name)) if name.startswith("[") else (name,)
+    return cells
 
 
 def _read_node(word: str, about: Mapping[str, Any]) -> Node:

@@ -192,7 +192,7 @@ class GraphCodeIndex:
         Returns:
             Shape (documents, 3), rows in the order of `ids`.
         """
-        state, how, found = self._state, comparison or CodeComparison(), [np.empty((0, 3))]
+        state, how, parts = self._state, comparison or CodeComparison(), [np.empty((0, 3))]
         for at, segment in enumerate(state.segments):
             values = np.zeros((len(segment), 3))
             if q:
@@ -201,8 +201,8 @@ class GraphCodeIndex:
                 # The empty question is like empty documents and no other, by our metric alone.
                 values[np.asarray(segment.n_nodes) == 0] = 1.0
             live = state.live_of(at)
-            found.append(values if live is None else values[live])
-        return np.concatenate(found)
+            parts.append(values if live is None else values[live])
+        return np.concatenate(parts)
 
     def _counts(self, state: CodeState, at: int, q: GraphCode, comparison: CodeComparison) -> _Counts:
         return _Counts(state.segments[at], q, comparison, state.live_of(at))
@@ -219,16 +219,16 @@ class GraphCodeIndex:
         if k < 1:
             raise ConfigError(f"At least one document must be asked for, not {k}.")
         comparison, state = comparison or CodeComparison(), self._state
-        found = []
+        matches = []
         for at, segment in enumerate(state.segments if q else ()):
             kept = _Best(self._counts(state, at, q, comparison), k)
             for row, three in zip(kept.rows.tolist(), kept.values.T.tolist(), strict=True):
                 scores = CodeScores(*three)
                 key = comparison.aggregate(scores)
                 order = (key,) if isinstance(key, float) else key
-                found.append((tuple(-v for v in order), CodeMatch(segment.ids[row], order[0], scores)))
-        found.sort(key=lambda pair: (pair[0], pair[1].id))
-        return [match for _, match in found[:k]]
+                matches.append((tuple(-v for v in order), CodeMatch(segment.ids[row], order[0], scores)))
+        matches.sort(key=lambda pair: (pair[0], pair[1].id))
+        return [match for _, match in matches[:k]]
 
     def code(self, doc_id: str) -> GraphCode:
         """Read the code of a document back.
@@ -304,13 +304,13 @@ class _Lookup:
         if comparison.metric == "structural":
             meets = Ontology().meets
             self.slots = [
-                [slot for slot in found if not asked.types or meets(asked, segment.node(slot))]
-                for asked, found in zip(q.nodes, self.slots, strict=True)
+                [slot for slot in slots if not asked.types or meets(asked, segment.node(slot))]
+                for asked, slots in zip(q.nodes, self.slots, strict=True)
             ]
 
     def _narrower_slots(self, asked: Node, ontology: Ontology) -> list[int]:
         ids = sorted({asked.id, *ontology.narrower.get(asked.id, ())})
-        slots = {slot for found in self.segment.slots_of(ids) for slot in found}
+        slots = {slot for group in self.segment.slots_of(ids) for slot in group}
         slots.update(slot for kind in ids for slot in self.segment.slots_by_type.get(kind, ()))
         return sorted(slot for slot in slots if ontology.matches(asked, self.segment.node(slot)))
 
@@ -350,16 +350,16 @@ class _Lookup:
             if key not in self.marks:
                 self.marks[key] = self.mark(slots)
             return self.marks[key][rows]
-        found = np.zeros(len(rows), np.uint8)
+        bits = np.zeros(len(rows), np.uint8)
         for slot in slots:
             hub = int(segment.hub_of[slot])
             if hub >= 0:
-                found |= segment.hubs[hub][rows >> 3] >> (7 - (rows & 7)).astype(np.uint8) & 1
+                bits |= segment.hubs[hub][rows >> 3] >> (7 - (rows & 7)).astype(np.uint8) & 1
             elif len(docs := segment.docs_of(slot)):
                 # Numbers of another type would have the whole list converted.
                 at = np.minimum(np.searchsorted(docs, rows.astype(docs.dtype)), len(docs) - 1)
-                found |= docs[at] == rows
-        return found
+                bits |= docs[at] == rows
+        return bits
 
     def arcs(self) -> tuple[Rows, Rows]:
         """Find the segment's pairs that are pairs of the question, each with the place of its cell."""
@@ -374,8 +374,8 @@ class _Lookup:
 
     def other_arcs(self) -> Rows:
         """Find the pairs of the segment between two different nodes that have no edge in the question."""
-        slots = np.array([slot for found in self.slots for slot in found], np.int64)
-        nodes = np.repeat(np.arange(len(self.slots)), [len(found) for found in self.slots])
+        slots = np.array([slot for group in self.slots for slot in group], np.int64)
+        nodes = np.repeat(np.arange(len(self.slots)), [len(group) for group in self.slots])
         free = ~np.eye(len(self.slots), dtype=bool)
         for source, target in self.ends:
             free[source, target] = False
@@ -400,11 +400,11 @@ class _Lookup:
         wanted = np.zeros(width, bool)
         wanted[list(targets)] = True
         bounds = np.array(sources, np.int64)[:, None] * width + np.array([0, width])
-        found = [np.empty(0, np.int64)]
+        pairs = [np.empty(0, np.int64)]
         for low, high in np.searchsorted(segment.pair_keys, bounds).tolist():
             keys = segment.pair_keys[low:high]
-            found.append(low + np.flatnonzero(wanted[keys % width]))
-        return np.concatenate(found)
+            pairs.append(low + np.flatnonzero(wanted[keys % width]))
+        return np.concatenate(pairs)
 
     def read(self, postings: Ints, pairs: Rows) -> Ints:
         """Read what documents have on some pairs, one entry per pair and document."""
@@ -623,7 +623,7 @@ class _Counts:
     def _structural(self, rows: Rows, kept: dict[str, Floats]) -> list[Floats]:
         excess, segment, q = self.comparison.excess, self.segment, self.q
         kept["nodes"], kept["their_nodes"] = self.count[rows], self.their_count[rows]
-        found: list[Floats] = []
+        values: list[Floats] = []
         for name, asked, there in (
             ("nodes", len(q), segment.n_nodes),
             ("pairs", len(q.cells), segment.n_pairs),
@@ -632,8 +632,8 @@ class _Counts:
             whole = asked + excess * there[rows].astype(np.float64)
             value = kept[name] + excess * kept[f"their_{name}"].astype(np.float64)
             value /= np.where(whole > 0, whole, 1.0)
-            found.append(np.where(whole > 0, value, found[0]) if found else value)
-        return found
+            values.append(np.where(whole > 0, value, values[0]) if values else value)
+        return values
 
 
 def _all_values(counts: _Counts) -> Floats:

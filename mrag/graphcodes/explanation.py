@@ -64,8 +64,8 @@ class CodeVerbaliser:
         given = list(codes)
         ids = {node.id for code in given for node in code.nodes}
         ids |= {edge.relation for code in given for edge in code.edges}
-        found = kg.labels(sorted(i for i in ids if is_iri(i) and i not in self.names))
-        labels = {iri: label for iri, label in found.items() if label}
+        texts = kg.labels(sorted(i for i in ids if is_iri(i) and i not in self.names))
+        labels = {iri: label for iri, label in texts.items() if label}
         return replace(self, names={**self.names, **labels})
 
     def name(self, node_id: str, code: GraphCode | None = None) -> str:
@@ -112,11 +112,11 @@ class Explanation:
         """Return the explanation in sentences."""
         verbaliser = verbaliser or CodeVerbaliser()
 
-        def node(asked: str, found: str) -> str:
-            return verbaliser.name(asked, q) + (f" ({verbaliser.name(found)})" if found != asked else "")
+        def node(asked: str, other: str) -> str:
+            return verbaliser.name(asked, q) + (f" ({verbaliser.name(other)})" if other != asked else "")
 
         groups: list[tuple[str, list[str]]] = [
-            ("Has", [node(asked, found) for asked, found in self.nodes]),
+            ("Has", [node(asked, other) for asked, other in self.nodes]),
             ("Has as asked", [verbaliser.edge(edge, q) for edge in self.edges]),
             (
                 "Connected otherwise",
@@ -127,11 +127,11 @@ class Explanation:
             ("Lacks", [verbaliser.name(i, q) for i in self.missing_nodes if i not in self.unfit]),
             ("Lacks the connection", [verbaliser.edge(edge, q) for edge in self.missing_edges]),
         ]
-        found = []
+        reasons = []
         for what, things in groups:
             more = f" and {len(things) - _MAX_THINGS} more" if len(things) > _MAX_THINGS else ""
-            found += [f"{what}: {', '.join(things[:_MAX_THINGS])}{more}."] if things else []
-        return tuple(found)
+            reasons += [f"{what}: {', '.join(things[:_MAX_THINGS])}{more}."] if things else []
+        return tuple(reasons)
 
 
 def explain(q: GraphCode, d: GraphCode, comparison: CodeComparison | None = None) -> Explanation:
@@ -150,8 +150,8 @@ def explain(q: GraphCode, d: GraphCode, comparison: CodeComparison | None = None
     met: dict[str, list[str]] = {node.id: [] for node in q.nodes}
     for node in q.nodes:
         if how.ontology is not None:
-            found = (other.id for other in d.nodes if kinds.matches(node, other))
-            met[node.id] = sorted(found, key=lambda other: (other != node.id, other))
+            others = (other.id for other in d.nodes if kinds.matches(node, other))
+            met[node.id] = sorted(others, key=lambda other: (other != node.id, other))
         elif node.id in d.by_id and (how.metric != "structural" or kinds.meets(node, d.by_id[node.id])):
             met[node.id] = [node.id]
     edges, other, turned, missing = [], [], [], []
@@ -171,11 +171,11 @@ def explain(q: GraphCode, d: GraphCode, comparison: CodeComparison | None = None
         else:
             missing.append(edge)
     return Explanation(
-        tuple((asked, found[0]) for asked, found in met.items() if found),
-        tuple(asked for asked, found in met.items() if not found),
+        tuple((asked, others[0]) for asked, others in met.items() if others),
+        tuple(asked for asked, others in met.items() if not others),
         tuple(edges),
         tuple(other),
         tuple(turned),
         tuple(missing),
-        tuple(asked for asked, found in met.items() if not found and asked in d.by_id),
+        tuple(asked for asked, others in met.items() if not others and asked in d.by_id),
     )

@@ -81,28 +81,28 @@ class Ontology:
     @cached_property
     def narrower(self) -> Mapping[str, frozenset[str]]:
         """For each id, all its special cases, itself left out."""
-        found: defaultdict[str, set[str]] = defaultdict(set)
+        below: defaultdict[str, set[str]] = defaultdict(set)
         for narrow, broads in self.broader.items():
             for broad in broads:
-                found[broad].add(narrow)
-        return {broad: frozenset(narrows) for broad, narrows in found.items()}
+                below[broad].add(narrow)
+        return {broad: frozenset(narrows) for broad, narrows in below.items()}
 
     def fits(self, narrow: str, broad: str) -> bool:
         """Return whether the first is the second or a special case of it."""
         return narrow == broad or broad in self.broader.get(narrow, ())
 
-    def matches(self, asked: Node, found: Node) -> bool:
+    def matches(self, asked: Node, other: Node) -> bool:
         """Return whether a node of a document is what a node of a question asks for.
 
         It is the same node, a subclass of it, or has a type that is it or a subclass of it; and it
         fits every type that the question demands, by a type of its own or by being a subclass.
         """
-        what = found.types | {found.id}
-        return any(self.fits(w, asked.id) for w in what) and self.meets(asked, found)
+        what = other.types | {other.id}
+        return any(self.fits(w, asked.id) for w in what) and self.meets(asked, other)
 
-    def meets(self, asked: Node, found: Node) -> bool:
+    def meets(self, asked: Node, other: Node) -> bool:
         """Return whether a node fits every type that the question demands."""
-        what = found.types | {found.id}
+        what = other.types | {other.id}
         return all(any(self.fits(w, demand) for w in what) for demand in asked.types)
 
 
@@ -255,8 +255,8 @@ def structural(
 
     def covered(met: set[tuple[object, object]], of_q: int, of_d: int, empty: float) -> float:
         whole = of_q + excess * of_d
-        asked, found = len({one for one, _ in met}), len({other for _, other in met})
-        return (asked + excess * found) / whole if whole else empty
+        asked, others = len({one for one, _ in met}), len({other for _, other in met})
+        return (asked + excess * others) / whole if whole else empty
 
     nodes: set[tuple[object, object]] = {(v.id, u.id) for v in q.nodes for u in d.nodes if matched(v, u)}
     pairs: set[tuple[object, object]] = {

@@ -121,7 +121,7 @@ class QuestionCodes:
     def _edge(self, mention: NameMention, ends: Sequence[_End], near: Sequence[GraphCode]) -> Edge | None:
         """Return the edge that a property most likely is, of all that its candidates allow."""
         schema = lexicon_of(self.kg, None).schema
-        found: list[tuple[float, str, str, str]] = []
+        rows: list[tuple[float, str, str, str]] = []
         clear = mention.candidates[0].score
         for candidate in mention.candidates:
             info = schema.properties.get(candidate.term)
@@ -138,9 +138,9 @@ class QuestionCodes:
                 fit = _fit(one, info.domains) + _fit(two, info.ranges) + _order(candidate, one, two)
                 fit += _see(near, one, candidate.term, two)
                 far = max(abs(one.place - mention.start), abs(two.place - mention.start))
-                found.append((0.05 * far - fit - candidate.score, one.id, candidate.term, two.id))
-        found = [row for row in found if row[1] != row[3]]
-        return Edge(*min(found)[1:]) if found else None
+                rows.append((0.05 * far - fit - candidate.score, one.id, candidate.term, two.id))
+        rows = [row for row in rows if row[1] != row[3]]
+        return Edge(*min(rows)[1:]) if rows else None
 
 
 def _said(relation: str) -> str:
@@ -190,12 +190,12 @@ def _see(near: Sequence[GraphCode], one: _End, relation: str, two: _End) -> floa
         kinds = code.by_id[node_id].types
         return end.id == node_id or (end.kind and (not end.label or any(c in kinds for c in end.classes)))
 
-    found = any(
+    visible = any(
         e.relation == relation and meant(one, code, e.source) and meant(two, code, e.target)
         for code in near
         for e in code.edges
     )
-    return 0.5 if found else -0.5
+    return 0.5 if visible else -0.5
 
 
 def _longest(mentions: Sequence[NameMention]) -> list[NameMention]:

@@ -119,8 +119,8 @@ class GraphCodeRanker:
         code = self.index.code(entity)
         asked = centred(code, entity)
         nodes = GraphCode.of([node.id for node in code.nodes if node.id != entity] or [entity])
-        found = self.index.search(nodes, max(k, NEAR), replace(self.how, excess=EXCESS))
-        ids = sorted({entity, *(match.id for match in found)})
+        matches = self.index.search(nodes, max(k, NEAR), replace(self.how, excess=EXCESS))
+        ids = sorted({entity, *(match.id for match in matches)})
         others = {doc: centred(self.index.code(doc), doc) for doc in ids}
         how = self.how
         keys = {doc: _falling(how.aggregate(how.scores(asked, d))) for doc, d in others.items()}
@@ -136,7 +136,7 @@ class GraphCodeRanker:
         return self._matches(self.code(question), k)
 
     def _matches(self, q: GraphCode, k: int) -> list[CodeMatch]:
-        found = self.index.search(q, k, self.how)
+        matches = self.index.search(q, k, self.how)
         if self.how.metric == "structural" and not any(node.id in self._kinds for node in q.nodes):
             # Who is named and has all that is asked is what is looked for: more links are no fault.
             whole = replace(self.how, excess=0.0)
@@ -144,9 +144,9 @@ class GraphCodeRanker:
             own = [_match(doc, whole.scores(q, self.index.code(doc)), whole.aggregate) for doc in ids]
             own = [match for match in own if match.score >= 1]
             named = {match.id for match in own}
-            found = [*own, *(match for match in found if match.id not in named)]
+            matches = [*own, *(match for match in matches if match.id not in named)]
         order = self.how.aggregate
-        return sorted(found, key=lambda match: (_falling(order(match.scores)), match.id))[:k]
+        return sorted(matches, key=lambda match: (_falling(order(match.scores)), match.id))[:k]
 
     def _verbaliser(self, codes: Sequence[GraphCode]) -> CodeVerbaliser:
         return CodeVerbaliser() if self.kg is None else CodeVerbaliser().with_names(self.kg, codes)

@@ -144,14 +144,14 @@ class TextExtractor:
 
 def _checked(folder: Path) -> None:
     """Make sure that a package which carries a pipeline is the one that was looked at."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for path in sorted(folder.rglob("*"), key=lambda p: p.relative_to(folder).as_posix()):
         if path.is_file() and "__pycache__" not in path.parts:
-            found.update(f"{path.relative_to(folder).as_posix()}\0{path.stat().st_size}\0".encode())
-            found.update(path.read_bytes())
-    if found.hexdigest() != _SHA256:
+            digest.update(f"{path.relative_to(folder).as_posix()}\0{path.stat().st_size}\0".encode())
+            digest.update(path.read_bytes())
+    if digest.hexdigest() != _SHA256:
         raise ConfigError(
-            f"The pipeline {folder.name} is not the one that is known: sha256 {found.hexdigest()}.",
+            f"The pipeline {folder.name} is not the one that is known: sha256 {digest.hexdigest()}.",
             file=str(folder),
             hint=_HINT,
         )
@@ -188,14 +188,14 @@ def _with_articles(words: Sequence[str]) -> tuple[list[str], list[bool]]:
 
 def _sentences(words: Sequence[str]) -> list[list[str]]:
     """Return the sentences of a text, at least one, none of which is longer than `LONGEST`."""
-    found: list[list[str]] = [[]]
+    sentences: list[list[str]] = [[]]
     for word in words:
-        before = found[-1]
+        before = sentences[-1]
         ended = before and before[-1] in _ENDS and word not in _ENDS and before[-2:-1] not in _SHORTENED
         if len(before) >= LONGEST or ended:
-            found.append([])
-        found[-1].append(word)
-    return found
+            sentences.append([])
+        sentences[-1].append(word)
+    return sentences
 
 
 def _plainer(words: list[str]) -> list[str]:
@@ -207,23 +207,23 @@ def _plainer(words: list[str]) -> list[str]:
         >>> " ".join(_plainer("a red yellow and blue kite".split()))
         'a red and yellow and blue kite'
     """
-    found = list(words)
-    if framed := _FRAMED.match(" ".join(found)):
-        rest = found[len(framed[0].split()) :]
-        found = rest if any(word.isalpha() for word in rest) else found
-    for at in range(len(found) - 2, 0, -1):
-        if found[at - 1 : at + 2] in _ABREAST:
-            del found[at - 1 : at + 2]
-    colours = [word in WORDS["colours"] for word in found]
-    for at in range(len(found) - 3, -1, -1):
-        if colours[at] and colours[at + 1] and "and" in found[at + 2 : at + 4]:
-            found.insert(at + 1, "and")
-    return found or words
+    plain = list(words)
+    if framed := _FRAMED.match(" ".join(plain)):
+        rest = plain[len(framed[0].split()) :]
+        plain = rest if any(word.isalpha() for word in rest) else plain
+    for at in range(len(plain) - 2, 0, -1):
+        if plain[at - 1 : at + 2] in _ABREAST:
+            del plain[at - 1 : at + 2]
+    colours = [word in WORDS["colours"] for word in plain]
+    for at in range(len(plain) - 3, -1, -1):
+        if colours[at] and colours[at + 1] and "and" in plain[at + 2 : at + 4]:
+            plain.insert(at + 1, "and")
+    return plain or words
 
 
 def _words(parsed: Any, own: Sequence[bool]) -> list[ParsedWord]:
     place = {old: new for new, old in enumerate(at for at, mine in enumerate(own) if mine)}
-    found = []
+    words = []
     for token in parsed:
         if not own[token.i]:
             continue
@@ -233,8 +233,8 @@ def _words(parsed: Any, own: Sequence[bool]) -> list[ParsedWord]:
         here = place[token.i]
         above = place.get(head.i, here)
         dep = token.dep_ if above != here or token.head.i == token.i else "ROOT"
-        found.append(ParsedWord(token.lower_, token.lemma_.lower(), token.tag_, dep, above))
-    return found
+        words.append(ParsedWord(token.lower_, token.lemma_.lower(), token.tag_, dep, above))
+    return words
 
 
 def _code(sentence: ParsedSentence, topic: str) -> tuple[GraphCode, str]:
@@ -385,22 +385,22 @@ class _Reading:
     def _named(self, at: int) -> list[int]:
         """Return a noun with those that are listed after it, each as what it means."""
         word = self.s[at]
-        found = []
+        heads = []
         if word.noun and not self._is_place(at) and not self._is_denied(at):
-            found.append(self._mean(at))
+            heads.append(self._mean(at))
         elif word.tag == "PRP" and INSTEAD["pronouns"].get(word.text):
-            found.append(at)
+            heads.append(at)
         listed = [child for child in self.s.children(at, "conj") if self.s[child].noun]
-        return found + [noun for child in listed for noun in self._named(child)]
+        return heads + [noun for child in listed for noun in self._named(child)]
 
     def _list_before(self, at: int) -> list[int]:
         """Return a noun with the nouns before it in the same list."""
-        found = [self._mean(at)]
+        heads = [self._mean(at)]
         word = self.s[at]
         while word.dep == "conj" and self.s[word.head].noun:
-            found.append(self._mean(word.head))
+            heads.append(self._mean(word.head))
             word = self.s[word.head]
-        return found
+        return heads
 
     # -- who acts
 
@@ -499,13 +499,13 @@ class _Reading:
 
     def _leading(self, at: int) -> list[int]:
         """Return the prepositions of a word, with adverbs that begin one, as `next` in `next to`."""
-        s, found = self.s, self.s.children(at, "prep")
+        s, heads = self.s, self.s.children(at, "prep")
         for child in s.children(at, "advmod", *(("prt",) if s[at].noun else ())):
             # The planes up in the sky are in the sky.
             inner = s.children(child, "prep")
             plain = s[at].noun and s[child].text in WORDS["directions"]
-            found += inner if plain else [child] if inner and s[child].dep == "advmod" else []
-        return found
+            heads += inner if plain else [child] if inner and s[child].dep == "advmod" else []
+        return heads
 
     def _places(self, prep: int, before: str = "") -> Iterator[tuple[str, int]]:
         """Yield the words of a preposition with each object that it leads to."""
@@ -691,9 +691,9 @@ class _Reading:
     def _further(self, at: int) -> list[int]:
         """Return the adjectives that are coordinated with one, or hang on it."""
         s = self.s
-        found = [child for child in s.children(at, "amod") if s[child].text not in WORDS["shades"]]
-        found += [c for c in s.children(at, "conj") if not s[c].noun or s[c].text in WORDS["colours"]]
-        return [adjective for child in found for adjective in [child, *self._further(child)]]
+        adjectives = [child for child in s.children(at, "amod") if s[child].text not in WORDS["shades"]]
+        adjectives += [c for c in s.children(at, "conj") if not s[c].noun or s[c].text in WORDS["colours"]]
+        return [adjective for child in adjectives for adjective in [child, *self._further(child)]]
 
     def _quality(self, at: int) -> str:
         """Return an adjective with its shade, as `dark blue`; a number as digits; nothing for `several`."""

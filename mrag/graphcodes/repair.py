@@ -67,8 +67,8 @@ class ParsedSentence:
 
     def children(self, at: int, *deps: str) -> list[int]:
         """Return the positions of a word's children, in order; with labels, those of these labels."""
-        found = self._children[at]
-        return [child for child in found if self.words[child].dep in deps] if deps else list(found)
+        children = self._children[at]
+        return [child for child in children if self.words[child].dep in deps] if deps else list(children)
 
 
 @dataclass(frozen=True)

@@ -157,8 +157,8 @@ class CodeSegment(StoredSegment):
         """Read and check an array when it is first asked for."""
         if name not in CodeSegment.__annotations__:
             raise AttributeError(name)
-        found = self.__dict__[name] = self.arrays()[name]
-        return found
+        array = self.__dict__[name] = self.arrays()[name]
+        return array
 
     @cached_property
     def slots(self) -> StringTable:
@@ -232,11 +232,11 @@ class CodeSegment(StoredSegment):
     @cached_property
     def having(self) -> Mapping[str, list[int]]:
         """The numbers of the cells that have each relation."""
-        found: dict[str, list[int]] = {}
+        rows: dict[str, list[int]] = {}
         for number, cell in enumerate(self.cell_list):
             for relation in cell:
-                found.setdefault(relation, []).append(number)
-        return found
+                rows.setdefault(relation, []).append(number)
+        return rows
 
     def node(self, slot: int) -> Node:
         """Return the node of a slot."""
@@ -248,19 +248,19 @@ class CodeSegment(StoredSegment):
         asked = np.array([_hash(i) for i in ids], np.uint64)
         low = np.searchsorted(self.hashes, asked, "left").tolist()
         high = np.searchsorted(self.hashes, asked, "right").tolist()
-        found = []
+        slots = []
         for node_id, start, end in zip(ids, low, high, strict=True):
-            found.append([s for s in range(start, end) if _slot_parts(self.slots[s])[0] == node_id])
-        return found
+            slots.append([s for s in range(start, end) if _slot_parts(self.slots[s])[0] == node_id])
+        return slots
 
     @cached_property
     def slots_by_type(self) -> Mapping[str, list[int]]:
         """The slots that have each type."""
-        found: dict[str, list[int]] = {}
+        slots: dict[str, list[int]] = {}
         for slot, text in enumerate(self.slots):
             for kind in _slot_parts(text)[2:]:
-                found.setdefault(kind, []).append(slot)
-        return found
+                slots.setdefault(kind, []).append(slot)
+        return slots
 
     def docs_of(self, slot: int) -> Ints:
         """Return the documents that have a slot, ascending."""
@@ -283,7 +283,7 @@ class CodeSegment(StoredSegment):
         slots = range(len(self.slots))
         lists = [self.docs_of(slot) for slot in slots]
         docs = np.concatenate([np.empty(0, np.int64), *lists])
-        slot = np.repeat(np.arange(len(lists)), [len(found) for found in lists])
+        slot = np.repeat(np.arange(len(lists)), [len(group) for group in lists])
         keys = np.repeat(self.pair_keys, self.pair_ptr[1:].astype(np.int64) - self.pair_ptr[:-1])
         pair_docs, cells = np.asarray(self.pair_docs), np.asarray(self.pair_cells)
         ids = list(self.ids)
@@ -309,10 +309,10 @@ class CodeSegment(StoredSegment):
         if len(self.hubs):
             bits = self.hubs[:, row >> 3] >> (7 - (row & 7)) & 1
             slots += np.flatnonzero((self.hub_of >= 0) & (bits[self.hub_of] == 1)).tolist()
-        found = np.flatnonzero(self.pair_docs == row)
-        keys = self.pair_keys[np.searchsorted(self.pair_ptr, found, "right") - 1]
+        places = np.flatnonzero(self.pair_docs == row)
+        keys = self.pair_keys[np.searchsorted(self.pair_ptr, places, "right") - 1]
         edges = []
-        for key, number in zip(keys.tolist(), self.pair_cells[found].tolist(), strict=True):
+        for key, number in zip(keys.tolist(), self.pair_cells[places].tolist(), strict=True):
             source, target = divmod(key, len(self.slots))
             ends = self.node(source).id, self.node(target).id
             edges += [Edge(ends[0], relation, ends[1]) for relation in self.cell_list[number]]
@@ -348,11 +348,11 @@ def _sort(columns: Iterable[tuple[Ints, int]]) -> list[npt.NDArray[np.int64]]:
         packed <<= np.uint64(bits)
         packed |= column.astype(np.uint64)
     packed.sort()
-    found = []
+    orders = []
     for _, bits in reversed(given):
-        found.append((packed & np.uint64((1 << bits) - 1)).astype(np.int64))
+        orders.append((packed & np.uint64((1 << bits) - 1)).astype(np.int64))
         packed >>= np.uint64(bits)
-    return found[::-1]
+    return orders[::-1]
 
 
 KIND: Final = Kind("index of graph codes", 4, "Build it anew with `mrag codes build`.")

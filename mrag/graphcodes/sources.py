@@ -67,10 +67,10 @@ def _codes(
 ) -> Iterator[tuple[str, GraphCode]]:
     links = _links(kg, batch, max_links)
     if hops == 2:
-        near = {entity: sorted(_ends(found)) for entity, found in links.items()}
-        further = _links(kg, sorted({end for found in near.values() for end in found}), max_links)
-        links = {e: [*found, *(link for n in near[e] for link in further[n])] for e, found in links.items()}
-    ends = sorted({end for found in links.values() for end in _ends(found)} | set(batch))
+        near = {entity: sorted(_ends(edges)) for entity, edges in links.items()}
+        further = _links(kg, sorted({end for edges in near.values() for end in edges}), max_links)
+        links = {e: [*edges, *(link for n in near[e] for link in further[n])] for e, edges in links.items()}
+    ends = sorted({end for edges in links.values() for end in _ends(edges)} | set(batch))
     labels = kg.labels(ends)
     types = _types(kg, ends)
     nodes = {end: Node(end, labels.get(end) or "", frozenset(types.get(end, ()))) for end in ends}
@@ -84,12 +84,12 @@ def _ends(edges: Iterable[Edge]) -> set[str]:
 
 
 def _links(kg: KnowledgeGraph, entities: Sequence[str], most: int) -> dict[str, list[Edge]]:
-    found: dict[str, list[Edge]] = {entity: [] for entity in entities}
+    edges: dict[str, list[Edge]] = {entity: [] for entity in entities}
     for start in range(0, len(entities), _BATCH):
         for direction in ("out", "in"):
             for entity, links in _direct(kg, entities[start : start + _BATCH], direction, most).items():
-                found[entity] += links
-    return found
+                edges[entity] += links
+    return edges
 
 
 def _direct(kg: KnowledgeGraph, batch: Sequence[str], direction: str, most: int) -> dict[str, list[Edge]]:
@@ -102,22 +102,22 @@ def _direct(kg: KnowledgeGraph, batch: Sequence[str], direction: str, most: int)
         halves = batch[: len(batch) // 2], batch[len(batch) // 2 :]
         first, second = (_direct(kg, half, direction, most) for half in halves)
         return first | second
-    found: dict[str, list[Edge]] = {entity: [] for entity in batch}
+    edges: dict[str, list[Edge]] = {entity: [] for entity in batch}
     for entity, relation, other in sorted(set(rows)):
-        if relation not in _NO_LINKS and not other.startswith(SKOLEM) and len(found[entity]) < most:
+        if relation not in _NO_LINKS and not other.startswith(SKOLEM) and len(edges[entity]) < most:
             ends = (entity, other) if direction == "out" else (other, entity)
-            found[entity].append(Edge(ends[0], relation, ends[1]))
-    return found
+            edges[entity].append(Edge(ends[0], relation, ends[1]))
+    return edges
 
 
 def _types(kg: KnowledgeGraph, entities: Sequence[str]) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
+    types: dict[str, set[str]] = {}
     query = queries.get("graphcodes/types")
     for start in range(0, len(entities), _BATCH):
         for entity, kind in kg.select(query.bind(entity=entities[start : start + _BATCH])):
             if str(kind) not in _NO_CLASSES and not str(kind).startswith(SKOLEM):
-                found.setdefault(str(entity), set()).add(str(kind))
-    return found
+                types.setdefault(str(entity), set()).add(str(kind))
+    return types
 
 
 ATTRIBUTE: Final = "is"

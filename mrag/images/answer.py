@@ -155,12 +155,12 @@ def ask_pictures(
         return replace(said, question=words, way="images", images=shown)
     pictures = [picture_of(image.path, _SENT) for image in shown[:send]]
     blocks = [None if picture is None else picture.block() for picture in pictures]
-    found = [
+    views = [
         (image.name, "\n".join(map(render, image.lines)), block)
         for image, block in zip(shown, [*blocks, *[None] * len(shown)], strict=False)
     ]
     own = open_picture(asked.image, _SENT).block() if asked.image and send else None
-    text = _say(chat, asked.text.strip(), found, own)
+    text = _say(chat, asked.text.strip(), views, own)
     names = [image.name for image in shown]
     said = cite(words, text, context, model=model_name(chat), pictures=names)
     return replace(said, way="images", images=shown)
@@ -219,13 +219,13 @@ def _name(line: Line, image: str, name: str) -> Line:
 def _say(
     model: BaseChatModel,
     question: str,
-    found: Sequence[tuple[str, str, Mapping[str, str] | None]],
+    pictures: Sequence[tuple[str, str, Mapping[str, str] | None]],
     asked: Mapping[str, str] | None,
 ) -> str:
     hint = "A model that does not see can be asked with send=0, or use --model none."
-    text = invoke(model, answer_messages(question, found, asked), hint)
+    text = invoke(model, answer_messages(question, pictures, asked), hint)
     # Models speak of images by their number in the prompt, which says nothing to a reader.
-    names = {str(number): untrusted.one_line(name) for number, (name, _, _) in enumerate(found, start=1)}
+    names = {str(number): untrusted.one_line(name) for number, (name, _, _) in enumerate(pictures, start=1)}
     return _NUMBER.sub(lambda m: _call(m, names), text)
 
 

@@ -207,14 +207,14 @@ def _read_weights(data: bytes) -> dict[str, Array]:
     stream = io.BytesIO(data)
     try:
         # Magic number, version, sizes of numbers; the arrays and the keys of the storages they lie in.
-        *_, found, keys = (_Unpickler(stream).load() for _ in range(5))
-        kinds = {key: kind for (kind, key), *_ in found.values()}
+        *_, storages, keys = (_Unpickler(stream).load() for _ in range(5))
+        kinds = {key: kind for (kind, key), *_ in storages.values()}
         numbers = {}
         for key in keys:
             count = int.from_bytes(stream.read(8), "little")
             raw = stream.read(count * np.dtype(kinds[key]).itemsize)
             numbers[key] = np.frombuffer(raw, kinds[key], count)
-        return {name: _view(numbers[key][at:], *shape) for name, ((_, key), at, *shape) in found.items()}
+        return {name: _view(numbers[key][at:], *shape) for name, ((_, key), at, *shape) in storages.items()}
     except (pickle.UnpicklingError, ValueError, KeyError, TypeError, AttributeError, EOFError) as error:
         raise ModelError(f"Not a file of weights: {error}.") from error
 
@@ -240,10 +240,10 @@ class ConseEmbedder:
     """
 
     def __init__(self, text: str | Embedder = "minilm", labels: int = 10) -> None:
-        found = embedder(text)
-        if found is None:
+        source = embedder(text)
+        if source is None:
             raise ModelError("ConSE needs a text model.", hint="Use minilm or wordllama.")
-        self._text = found
+        self._text = source
         check_classifier()
         self._names = class_names()
         self._count = labels

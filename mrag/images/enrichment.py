@@ -132,9 +132,9 @@ class Work:
             kind: Kind = "box" if "region" in error.message else "picture"
             return Description(bare, kind=kind, reason=str(error), attempts=1)
         for tried in range(1, self.attempts):
-            found = self._described(bare, picture)
-            if found.kind is None:
-                return found
+            description = self._described(bare, picture)
+            if description.kind is None:
+                return description
             time.sleep(self.back_off * 2 ** (tried - 1))
         return replace(self._described(bare, picture), attempts=self.attempts)
 
@@ -195,8 +195,8 @@ class Work:
         if self.model == LABELS:
             return "labels:efficientnet-lite0"
         if isinstance(self.model, str):
-            found = status(self.model)
-            return f"{found.provider}:{found.name}"
+            state = status(self.model)
+            return f"{state.provider}:{state.name}"
         return model_name(self.opened())
 
     def check(self) -> None:

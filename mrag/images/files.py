@@ -23,12 +23,12 @@ from mrag.stores.process.parsing import perform
 def sniff(data: bytes, name: str = "") -> tuple[str, int, int]:
     """Return media type, width and height from the first bytes of a picture."""
     try:
-        found = _sniff(data)
+        header = _sniff(data)
     except (struct.error, IndexError):
-        found = None
-    if found is None or found[1] < 1 or found[2] < 1:
+        header = None
+    if header is None or header[1] < 1 or header[2] < 1:
         raise LoadError("The file is no JPEG, PNG, WebP or GIF picture.", file=name or None)
-    return found
+    return header
 
 
 def _sniff(data: bytes) -> tuple[str, int, int] | None:
@@ -200,15 +200,15 @@ def file_in(folder: Path, name: str) -> Path:
         pass
     root = folder.resolve()
     try:
-        found = (root / path).resolve()
-        inside, there = found.is_relative_to(root), found.is_file()
+        file = (root / path).resolve()
+        inside, there = file.is_relative_to(root), file.is_file()
     except (OSError, RuntimeError, ValueError) as error:
         raise LoadError("The name is no path.", file=name[:200]) from error
     if not inside:
         raise LoadError("The name leads out of the folder of pictures.", file=name)
     if not there:
-        raise LoadError("There is no such file.", file=str(found))
-    return found
+        raise LoadError("There is no such file.", file=str(file))
+    return file
 
 
 def open_picture(
@@ -231,12 +231,12 @@ def open_picture(
             raise LoadError(f"A picture of type {mime} needs Pillow to be sent.", file=str(path))
         return Picture(data, mime, width, height, digest)
     try:
-        found = perform("mrag.images.files:shrink", data, limits, box)
+        picture = perform("mrag.images.files:shrink", data, limits, box)
     except StoreError as error:
         raise _of_file(error, path) from error
-    if found is None:
+    if picture is None:
         return Picture(data, mime, width, height, digest)
-    small, (width, height) = found
+    small, (width, height) = picture
     return Picture(small, "image/jpeg", width, height, digest)
 
 

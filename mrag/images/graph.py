@@ -74,25 +74,25 @@ def file_names(kg: KnowledgeGraph, images: Collection[str] | None = None) -> dic
     else:
         of = kg.select(queries.get("image/of").bind(image=sorted(images))) if images else ()
         rows = [(str(i), str(value)) for i, p, value in of if str(p) == FILE]
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for image, name in sorted(rows):
-        found.setdefault(image, name)
-    return found
+        names.setdefault(image, name)
+    return names
 
 
 def files_of(
     kg: KnowledgeGraph, folder: Path, images: Collection[str] | None = None
 ) -> tuple[dict[str, Path], dict[str, str]]:
     """Find the files of a graph's images."""
-    found: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     missing: dict[str, str] = {}
     folder = folder.resolve()
     for image, name in file_names(kg, images).items():
         try:
-            found[image] = file_in(folder, name)
+            files[image] = file_in(folder, name)
         except LoadError as error:
             missing[image] = str(error)
-    return found, missing
+    return files, missing
 
 
 def image_texts(kg: KnowledgeGraph) -> list[ImageTexts]:
@@ -133,11 +133,11 @@ def images_described_by(kg: KnowledgeGraph, activity: str) -> set[str]:
 
 def regions_of(kg: KnowledgeGraph, images: Collection[str]) -> dict[str, list[str]]:
     """Return the IRIs of the parts of images that a model has described, sorted."""
-    found: dict[str, set[str]] = {}
+    regions: dict[str, set[str]] = {}
     rows = kg.select(queries.get("image/regions-of").bind(image=sorted(images))) if images else ()
     for image, region in rows:
-        found.setdefault(str(image), set()).add(str(region))
-    return {image: sorted(regions) for image, regions in found.items()}
+        regions.setdefault(str(image), set()).add(str(region))
+    return {image: sorted(regions) for image, regions in regions.items()}
 
 
 def _of_regions(kg: KnowledgeGraph) -> Iterator[tuple[str, str, str]]:
@@ -158,7 +158,7 @@ def boxes(
     kg: KnowledgeGraph,
 ) -> tuple[dict[str, list[tuple[Box, str]]], dict[str, str]]:
     """Return the boxes of each image with the IRI of what has it, and why others cannot be used."""
-    found: dict[str, dict[Box, str]] = {}
+    labels: dict[str, dict[Box, str]] = {}
     bad: dict[str, str] = {}
     image_of: dict[str, str] = {}
     texts: list[tuple[str, str]] = []
@@ -171,10 +171,10 @@ def boxes(
         if annotation not in image_of:
             continue
         try:
-            found.setdefault(image_of[annotation], {}).setdefault(Box.read(text), annotation)
+            labels.setdefault(image_of[annotation], {}).setdefault(Box.read(text), annotation)
         except LoadError as error:
             bad[annotation] = error.message
-    return {image: list(one.items()) for image, one in sorted(found.items())}, bad
+    return {image: list(one.items()) for image, one in sorted(labels.items())}, bad
 
 
 # -- filters ---------------------------------------------------------------------------------------
@@ -194,7 +194,7 @@ def of_class(kg: KnowledgeGraph, iri: str) -> Allowed:
     x = patterns.var("x")
     group = patterns.Group((patterns.TriplePattern(x, patterns.iri(RDF + "type"), patterns.iri(iri)),))
     text = to_sparql(patterns.Select((x,), group, distinct=True))
-    return lambda: {str(found) for (found,) in kg.select(text)}
+    return lambda: {str(member) for (member,) in kg.select(text)}
 
 
 def of_query(kg: KnowledgeGraph, select: str) -> Allowed:
@@ -292,10 +292,10 @@ def parts_of(kg: KnowledgeGraph, image: str) -> list[ImagePart]:
     """Return what is annotated in an image, in order of IRI, 200 things at most."""
     boxes: dict[str, list[Box]] = {}
     for _, part, text in kg.select(queries.get("image/parts").bind(image=[image])):
-        found = boxes.setdefault(str(part), [])
+        places = boxes.setdefault(str(part), [])
         if text is not None:
             try:
-                found.append(Box.read(str(text)))
+                places.append(Box.read(str(text)))
             except LoadError:
                 continue  # a box that cannot be read is not drawn
     names = sorted(boxes)[:_PARTS]
@@ -311,7 +311,7 @@ def parts_of(kg: KnowledgeGraph, image: str) -> list[ImagePart]:
 
 def polygons(text: str) -> list[tuple[float, ...]]:
     """Read polygons as `hasSegmentation` has them, but for what is none or has too many points."""
-    found: list[tuple[float, ...]] = []
+    shapes: list[tuple[float, ...]] = []
     for one in text[:_MASK_LENGTH].split(";"):
         points = [point.split(",") for point in one.split()]
         if len(points) < 3 or any(len(point) != 2 for point in points):
@@ -321,22 +321,22 @@ def polygons(text: str) -> list[tuple[float, ...]]:
         except ValueError:
             continue
         if all(map(isfinite, numbers)):
-            found.append(numbers)
-    return found
+            shapes.append(numbers)
+    return shapes
 
 
 def inside(parts: Iterable[ImagePart], box: Box) -> list[ImagePart]:
     """Return the parts that are in a box by half or more; if none is, the smallest that the box is in."""
-    found: list[ImagePart] = []
+    contained: list[ImagePart] = []
     around: list[tuple[int, str, ImagePart]] = []
     for part in parts:
         shared = [(_share(one, box), one.w * one.h) for one in part.boxes]
         if any(common and 2 * common >= size for common, size in shared):
-            found.append(part)
+            contained.append(part)
             continue
         sizes = [size for common, size in shared if common and 2 * common >= box.w * box.h]
         around += [(size, part.iri, part) for size in sizes]
-    return found or [part for _, _, part in sorted(around, key=lambda one: one[:2])[:1]]
+    return contained or [part for _, _, part in sorted(around, key=lambda one: one[:2])[:1]]
 
 
 def _share(one: Box, other: Box) -> int:
@@ -363,8 +363,8 @@ def all_features(kg: KnowledgeGraph, images: Collection[str]) -> Iterator[tuple[
             of.setdefault(part, []).append(image)
     values = property_values(kg, (*CATEGORIES, *ATTRIBUTES, *((TYPE,) if typed(kg) else ())))
     told = (one[:3] for one in values if one.subject in of and not one.literal and one.text not in GENERAL)
-    for part, found in _group(told).items():
-        features = features_of(found)
+    for part, described in _group(told).items():
+        features = features_of(described)
         yield from ((image, features) for image in of[part])
 
 
@@ -447,31 +447,31 @@ class ImageCatalogue:
         self, wanted: Mapping[FacetName, Sequence[str]] | None = None, among: Sequence[Chosen] = ()
     ) -> Chosen:
         """Choose the images that have every wanted value and are in every set."""
-        found = np.ones(len(self.images), np.bool_)
+        mask = np.ones(len(self.images), np.bool_)
         for name, values in (wanted or {}).items():
             at, value = self._of[name]
             for one in values:
                 number = self.values[name].index(one) if one in self.values[name] else -1
                 has = np.zeros(len(self.images), np.bool_)
                 has[at[value == number]] = True
-                found &= has
+                mask &= has
         for each in among:
-            found &= each
-        return found
+            mask &= each
+        return mask
 
     def inside(self, iris: Iterable[str]) -> Chosen:
         """Return which images are among some IRIs."""
-        found = np.zeros(len(self.images), np.bool_)
-        found[[self._at[iri] for iri in iris if iri in self._at]] = True
-        return found
+        mask = np.zeros(len(self.images), np.bool_)
+        mask[[self._at[iri] for iri in iris if iri in self._at]] = True
+        return mask
 
     def find_set(self, name: str) -> Chosen | None:
         """Return a set of images that was noted under a name."""
         return self._sets.get(name)
 
-    def note_set(self, name: str, found: Chosen) -> None:
+    def note_set(self, name: str, mask: Chosen) -> None:
         """Note a set of images under a name; those noted first are forgotten where there are many."""
-        self._sets[name] = found
+        self._sets[name] = mask
         while len(self._sets) > _SETS:
             self._sets.popitem(last=False)
 
@@ -489,12 +489,12 @@ class ImageCatalogue:
 
     def values_of(self, image: str) -> set[str]:
         """Return the IRIs of all categories and attributes of an image."""
-        at, found = self._at[image], set[str]()
+        at, values = self._at[image], set[str]()
         for name in FACETS:
             image_of, value = self._of[name]
             first, last = np.searchsorted(image_of, (at, at + 1))
-            found.update(self.values[name][number] for number in value[first:last])
-        return found
+            values.update(self.values[name][number] for number in value[first:last])
+        return values
 
     # -- comparing ---------------------------------------------------------------------------------
 
@@ -625,7 +625,7 @@ class KeptCatalogue:
 
     def brought_up_to_date(self) -> ImageCatalogue:
         """Return the catalogue of the present graph, read whole if need be."""
-        while (found := self.current()) is None:
+        while (catalogue := self.current()) is None:
             cache, now = self.kg.cache, _state(self.kg)
             made = ImageCatalogue.read(self.kg)
             with self._lock:
@@ -633,7 +633,7 @@ class KeptCatalogue:
                 self._cache = cache
             if self.kg.cache is cache:
                 return made
-        return found
+        return catalogue
 
     def page(self, after: str, limit: int) -> tuple[dict[str, str], int]:
         """Return the images that follow one, with their files, and how many there are."""
@@ -650,13 +650,13 @@ class KeptCatalogue:
 
     def _named(self) -> tuple[list[str], dict[str, str]]:
         """Return all images and their files, which are held until the catalogue is there."""
-        found, cache = self._files, self.kg.cache
-        if found is None or found[0] is not cache:
+        entry, cache = self._files, self.kg.cache
+        if entry is None or entry[0] is not cache:
             files: dict[str, str] = {}
             for value in property_values(self.kg, [FILE]):
                 files[value.subject] = min(value.text, files.get(value.subject, value.text))
-            found = self._files = (cache, sorted(files), files)
-        return found[1:]
+            entry = self._files = (cache, sorted(files), files)
+        return entry[1:]
 
     def _keep(self, state: dict[str, Any], made: ImageCatalogue) -> None:
         self._known, self._files = (state, made), None

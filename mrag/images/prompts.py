@@ -38,14 +38,14 @@ def description_prompt(name: str) -> str:
 
 def answer_messages(
     question: str,
-    found: Sequence[tuple[str, str, Mapping[str, str] | None]],
+    pictures: Sequence[tuple[str, str, Mapping[str, str] | None]],
     asked: Mapping[str, str] | None = None,
 ) -> list[BaseMessage]:
     """Build the messages for an answer with pictures."""
     from langchain_core.messages import HumanMessage, SystemMessage
 
     content: list[str | dict[Any, Any]] = []
-    for number, (name, lines, block) in enumerate(found, start=1):
+    for number, (name, lines, block) in enumerate(pictures, start=1):
         head, facts = f"Image {number}: {untrusted.one_line(name)}", untrusted.block(lines)
         content.append({"type": "text", "text": f"{head}\n<facts>\n{facts}\n</facts>"})
         if block is not None:
@@ -78,5 +78,5 @@ _ASKED: Final = compile_pattern(
 
 def wish_of(question: str) -> str | None:
     """Return what the images that a question asks for are to show, None if it does not ask for images."""
-    found = _ASKED.match(question.strip())
-    return None if found is None else question.strip()[found.end() :].strip(" ?.!")
+    match = _ASKED.match(question.strip())
+    return None if match is None else question.strip()[match.end() :].strip(" ?.!")

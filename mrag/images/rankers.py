@@ -100,9 +100,9 @@ class ImageTextRanker:
         if not question.text.strip() or self._index is None:
             return []
         only = None if self.allowed is None else self.allowed()
-        found = self._index.search(question.text, k, mode=self.mode, allowed=only)
+        matches = self._index.search(question.text, k, mode=self.mode, allowed=only)
         reason = SimilarityIndex.reason
-        return [Hit(m.doc_id, m.score, rank, (reason(m),)) for rank, m in enumerate(found, start=1)]
+        return [Hit(m.doc_id, m.score, rank, (reason(m),)) for rank, m in enumerate(matches, start=1)]
 
     def _open(self) -> DocumentIndex:
         name = "words" if self._embedder is None else "texts"
@@ -137,14 +137,14 @@ class ImageLooksRanker:
         allowed: Allowed | None = None,
         keep: bool = True,
     ) -> None:
-        found = image_embedder(model)
-        if found is None:
+        looks = image_embedder(model)
+        if looks is None:
             raise ConfigError("Pictures cannot be compared without a model.", hint="Use conse or clip:…")
         self.kg = kg
         self.folder = Path(folder)
         self.allowed = allowed
         self.bad: dict[str, str] = {}
-        self._model = found
+        self._model = looks
         self._pictures = _Pictures(self._model)
         self._index: DocumentIndex | None = None
         self._seen: int | None = None

@@ -213,13 +213,13 @@ class Impacts:
         if (known := self._dfs.get(name)) is not None:
             return known
         if self.rows.whole:
-            found = sum(len(rows) for _, rows, _ in self._places(name))
+            count = sum(len(rows) for _, rows, _ in self._places(name))
         else:
-            found = sum(int(self.rows.live[rows + base].sum()) for base, rows, _ in self._places(name))
+            count = sum(int(self.rows.live[rows + base].sum()) for base, rows, _ in self._places(name))
         if len(self._dfs) >= _KEPT_DFS:
             self._dfs = {}
-        self._dfs[name] = found
-        return found
+        self._dfs[name] = count
+        return count
 
     def idf(self, name: str) -> float:
         """Return how much a term weighs that some rows have."""
@@ -321,16 +321,16 @@ class Impacts:
         """Return for each segment that has a term its first row, and the term's rows and counts there."""
         if (known := self._found.get(name)) is not None:
             return known
-        found = []
+        places = []
         for postings, base in zip(self.postings, self.rows.bases, strict=False):
             at = postings.terms.find(name)
             if at is not None:
                 here = slice(int(postings.starts[at]), int(postings.starts[at + 1]))
-                found.append((base, postings.rows[here], postings.counts[here]))
+                places.append((base, postings.rows[here], postings.counts[here]))
         if len(self._found) >= _KEPT_PLACES:
             self._found = {}
-        self._found[name] = found
-        return found
+        self._found[name] = places
+        return places
 
     def _impacts(
         self, idf: float, rows: npt.NDArray[np.integer], counts: npt.NDArray[np.int32]
@@ -353,18 +353,18 @@ def best_rows(impacts: Impacts, query: Mapping[str, int], k: int, mask: Mask | N
     """Rank the rows that have a term of a query."""
     known = {name: times for name, times in query.items() if impacts.df(name)}
     if impacts.rows.total > _SMALL and known:
-        found = _chosen(impacts, known, k, mask)
-        if found is not None:
-            return found
+        ranking = _chosen(impacts, known, k, mask)
+        if ranking is not None:
+            return ranking
     scores = impacts.sums(known).astype(np.float32)
     if mask is not None:
         scores[~mask] = 0
     return _rank(impacts.rows, contenders(scores, k), scores, k)
 
 
-def _rank(rows: Rows, found: npt.NDArray[np.int64], scores: npt.NDArray[np.float32], k: int) -> Ranking:
-    found = found[scores[found] > 0]
-    return rows.order(found, scores[found], k)
+def _rank(rows: Rows, candidates: npt.NDArray[np.int64], scores: npt.NDArray[np.float32], k: int) -> Ranking:
+    candidates = candidates[scores[candidates] > 0]
+    return rows.order(candidates, scores[candidates], k)
 
 
 def _chosen(impacts: Impacts, query: Mapping[str, int], k: int, mask: Mask | None) -> Ranking | None:
@@ -561,7 +561,7 @@ class Bm25Index:
 
     def matching(self, text: str, rows: npt.NDArray[np.int64]) -> list[tuple[str, ...]]:
         """Return which words of a query each row contains."""
-        found: list[list[str]] = [[] for _ in rows]
+        terms: list[list[str]] = [[] for _ in rows]
         shown: dict[str, str] = {}
         for token in self.words(text):
             for name, word in self.params.analysis.shown(token):
@@ -570,6 +570,6 @@ class Bm25Index:
         ascending = rows[order]
         for name, word in shown.items() if self.rows.count else ():
             for i in order[self._impacts.counts(name, ascending) > 0].tolist():
-                if word not in found[i]:
-                    found[i].append(word)
-        return [tuple(words) for words in found]
+                if word not in terms[i]:
+                    terms[i].append(word)
+        return [tuple(words) for words in terms]

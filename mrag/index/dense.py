@@ -131,11 +131,11 @@ def _by_planes(
         parts = [one[level] if level < len(one) else np.full(len(one[0]), zero) for one in sums]
         whole.append(parts[0] if len(parts) == 1 else np.concatenate(parts))
     chosen = largest(whole, allowed[0] if len(allowed) == 1 else np.concatenate(allowed), wanted)
-    found, base = [], 0
+    tables, base = [], 0
     for bits in allowed:
-        found.append(set_bits(chosen[base : base + len(bits)]))
+        tables.append(set_bits(chosen[base : base + len(bits)]))
         base += len(bits)
-    return found
+    return tables
 
 
 def _unlike(signs: SignRows | Lazy, rows: npt.NDArray[np.int64], rotated: Vectors) -> npt.NDArray[np.int64]:
@@ -148,7 +148,7 @@ def _unlike(signs: SignRows | Lazy, rows: npt.NDArray[np.int64], rotated: Vector
     )
     whole = signs.whole() if isinstance(signs, Lazy) else signs  # a search reads of nearly all blocks
     words = whole.view(np.uint64)
-    found = np.empty(len(rows), np.int64)
+    rest = np.empty(len(rows), np.int64)
     for start in range(0, len(rows), _FEW):
         # In range as they are, rows are taken several times as fast where none is looked at for that.
         differ = np.take(words, rows[start : start + _FEW], axis=0, mode="clip")
@@ -157,8 +157,8 @@ def _unlike(signs: SignRows | Lazy, rows: npt.NDArray[np.int64], rotated: Vector
         counts += counts
         differ &= once
         counts += np.bitwise_count(differ)  # of 64 signs that weigh 3 at most the sum fits into a byte
-        found[start : start + _FEW] = byte_sums(counts)
-    return found
+        rest[start : start + _FEW] = byte_sums(counts)
+    return rest
 
 
 def _sum(
@@ -260,9 +260,9 @@ class DenseIndex:
         wanted = max(self.params.candidates, k * self.params.oversample, count // _ONE_OF)
         everything = None if count == self.rows.total else allowed
         if count <= wanted or count * 50 <= self.rows.total:
-            found = np.flatnonzero(allowed)
+            candidates = np.flatnonzero(allowed)
         elif self.rows.total < self.params.prefilter_from:
-            found = self._near(query, k, everything)
+            candidates = self._near(query, k, everything)
         else:
             bits = self._live if mask is None else self._bits(allowed)
             first = max(_FIRST * wanted, count // _FIRST_ONE_OF)
@@ -271,7 +271,7 @@ class DenseIndex:
                 spans = zip(near, self.rows.spans(), strict=True)
                 near = [np.union1d(its, also[(also >= at) & (also < end)] - at) for its, (at, end) in spans]
             return self.rows.order(*self._close(query, near, k), k)
-        return self.rows.order(found, self._cosines(query, found), k)
+        return self.rows.order(candidates, self._cosines(query, candidates), k)
 
     @cached_property
     def _live(self) -> list[Words]:
@@ -291,10 +291,10 @@ class DenseIndex:
     ) -> tuple[npt.NDArray[np.int64], Vectors]:
         """Return those of ascending rows of each segment that may be among the best k, and their cosines."""
         read = [_taken(vectors, rows) for vectors, rows in zip(self.vectors, near, strict=True)]
-        found = contenders(np.concatenate([some @ query for some in read]), k, margin=_rounding(query))
+        candidates = contenders(np.concatenate([some @ query for some in read]), k, margin=_rounding(query))
         rows, scores, first = [], [], 0
         for some, its, base in zip(read, near, self.rows.bases, strict=False):
-            here = found[slice(*np.searchsorted(found, (first, first + len(its))))] - first
+            here = candidates[slice(*np.searchsorted(candidates, (first, first + len(its))))] - first
             rows.append(its[here] + base)
             scores.append(_exactly(some[here], query))
             first += len(its)

@@ -140,12 +140,12 @@ def matches(
     by_words, by_meaning = (
         {key: (rank, score) for rank, (key, score) in enumerate(ranking, 1)} for ranking in (words, nearest)
     )
-    found = []
+    result = []
     for doc_id, key, score, terms in best:
         bm25_rank, bm25_score = by_words.get(key, (None, None))
         dense_rank, dense_score = by_meaning.get(key, (None, None))
-        found.append(Match(doc_id, score, bm25_rank, dense_rank, bm25_score, dense_score, terms))
-    return found
+        result.append(Match(doc_id, score, bm25_rank, dense_rank, bm25_score, dense_score, terms))
+    return result
 
 
 class StoredIndex(ABC):
@@ -249,11 +249,11 @@ class StoredIndex(ABC):
 
     def text_of(self, doc_id: str) -> str:
         """Return the text of a document."""
-        found = self.texts_of([str(doc_id)])
-        if not found:
+        texts = self.texts_of([str(doc_id)])
+        if not texts:
             hint = "Bring the index up to date, or check the ID; IRIs are written whole."
             raise IndexError_("The index has no such document.", term=str(doc_id), hint=hint)
-        return found[str(doc_id)]
+        return texts[str(doc_id)]
 
     def sync(
         self,
@@ -422,22 +422,22 @@ class DocumentIndex(StoredIndex):
         return search(state, asked, vector)
 
     def texts_of(self, ids: Iterable[str]) -> dict[str, str]:
-        state, found = self._state, {}
+        state, texts = self._state, {}
         for doc_id in map(str, ids):
             if (row := state.rows.row_of(doc_id)) is not None:
                 segment, at = state.place(row)
-                found[doc_id] = segment.texts[at]
-        return found
+                texts[doc_id] = segment.texts[at]
+        return texts
 
     def differing(self, documents: Iterable[tuple[str, str]]) -> int:
         state = self._state
-        with compare_documents(state, documents, whole=True, folder=self._room) as found:
-            return len(found.fresh) + state.rows.count - found.same - found.changed
+        with compare_documents(state, documents, whole=True, folder=self._room) as comparison:
+            return len(comparison.fresh) + state.rows.count - comparison.same - comparison.changed
 
     def vectors_of(self, ids: Iterable[str]) -> dict[str, Vectors]:
         keys = {doc_id: digest(text) for doc_id, text in self.texts_of(ids).items()}
-        found = self._state.known_vectors(set(keys.values()))
-        return {doc_id: found[key] for doc_id, key in keys.items() if key in found}
+        vectors = self._state.known_vectors(set(keys.values()))
+        return {doc_id: vectors[key] for doc_id, key in keys.items() if key in vectors}
 
     def known_vectors(self, digests: Collection[bytes]) -> Mapping[bytes, Vectors]:
         return self._state.known_vectors(digests)
@@ -463,10 +463,10 @@ class DocumentIndex(StoredIndex):
     def _update(self, update: DocumentUpdate) -> SyncReport:
         with (
             self._writing() as state,
-            compare_documents(state, update.documents, whole=update.whole, folder=self._room) as found,
+            compare_documents(state, update.documents, whole=update.whole, folder=self._room) as diff,
         ):
-            fresh, same, changed = len(found.fresh), found.same, found.changed
-            self._change(state, found.kept, found.fresh, update.extra, update.on_progress, update.batch)
+            fresh, same, changed = len(diff.fresh), diff.same, diff.changed
+            self._change(state, diff.kept, diff.fresh, update.extra, update.on_progress, update.batch)
             if update.whole:
                 self._pending.clear()  # what an interrupted run has left is of no more use
                 if self._folder is not None:

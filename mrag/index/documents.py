@@ -296,10 +296,10 @@ class _Composer:
 
     def _texts(self, one: EntityStatement) -> list[str] | None:
         """Return the texts of an entity in their order; None if it is no document."""
-        found = sorted([*one.texts, *self._linked_texts(one)])
-        if not found and not self._is_own(one):
+        lines = sorted([*one.texts, *self._linked_texts(one)])
+        if not lines and not self._is_own(one):
             return None
-        texts = dict.fromkeys(text for _, text in found)
+        texts = dict.fromkeys(text for _, text in lines)
         if self._unnamed and not one.named:
             for linked in _iris(one.links):
                 words = self._best(linked) or iri_words(linked) if is_asked(linked) else None
@@ -321,8 +321,8 @@ class _Composer:
         return best_labels(iris, labels, self._naming, self._kg.languages)
 
     def _best(self, linked: str) -> str | None:
-        found = {linked: self._labels_of(linked)}
-        return best_labels([linked], found, self._naming, self._kg.languages)[linked]
+        labels = {linked: self._labels_of(linked)}
+        return best_labels([linked], labels, self._naming, self._kg.languages)[linked]
 
     def _labels_of(self, linked: str) -> tuple[LabelText, ...]:
         return self._known.get(linked) or self._blank.get(linked, ())
@@ -332,8 +332,8 @@ class _Composer:
         if len(self._known) + len(wanted) > _KEPT:
             self._known = {linked: self._known[linked] for linked in wanted if linked in self._known}
         missing = sorted(wanted - self._known.keys())
-        found = self._read(missing)
-        self._known.update((linked, tuple(found.get(linked, ()))) for linked in missing)
+        texts = self._read(missing)
+        self._known.update((linked, tuple(texts.get(linked, ()))) for linked in missing)
 
     def _read(self, entities: list[str]) -> dict[str, list[LabelText]]:
         if not entities:
@@ -412,26 +412,26 @@ def changed_documents(
         spaces = _sample(ids, entities)
         copied = [*entities, *(iri for some in spaces.values() for iri in some)]
         with closing(_Surroundings(kg, copied)) as part:
-            found = dict(documents(part, definition))
+            read = dict(documents(part, definition))
             stated = {
                 namespace(iri) for iri in part.subjects if iri in entities and not iri.startswith(_OURS)
             }
     except TermError:
         return None  # a language tag, for example, that only a load takes
-    if not stated <= {*spaces} <= {namespace(iri) for iri in found}:
+    if not stated <= {*spaces} <= {namespace(iri) for iri in read}:
         return None
-    texts = {iri: text for iri, text in found.items() if iri in entities}
+    texts = {iri: text for iri, text in read.items() if iri in entities}
     return ChangedDocuments(texts, frozenset(iri for iri in entities if iri in ids and iri not in texts))
 
 
 def _sample(ids: Iterable[str], without: Collection[str]) -> dict[str, list[str]]:
     """Return the namespaces of documents, each with some of them."""
-    found: dict[str, list[str]] = {}
+    sample: dict[str, list[str]] = {}
     for iri in sorted(ids):
-        some = found.setdefault(namespace(iri), [])
+        some = sample.setdefault(namespace(iri), [])
         if len(some) < _SAMPLE and iri not in without:
             some.append(iri)
-    return found
+    return sample
 
 
 def state_of(kg: KnowledgeGraph, definition: Definition) -> dict[str, Any]:
@@ -466,12 +466,12 @@ def follow_changes(
 
 def _affect(kg: KnowledgeGraph, touched: TouchedEntities) -> set[str] | None:
     """Return the entities whose documents may have changed; None for too many."""
-    found = set(touched.entities)
+    entities = set(touched.entities)
     for query in queries.get("index/linking").batches("entity", sorted(touched.texts), limit=_MOST + 1):
-        found.update(map(str, kg.select(query).column("documentID")))
-        if len(found) > _MOST:
+        entities.update(map(str, kg.select(query).column("documentID")))
+        if len(entities) > _MOST:
             return None
-    return found
+    return entities
 
 
 class _Surroundings(KnowledgeGraph):

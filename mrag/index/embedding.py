@@ -72,9 +72,9 @@ def _checked(path: Path, sha256: str, hint: str) -> Path:
     if not path.is_file():
         raise ModelError("A model file is missing.", file=str(path), hint=hint)
     with path.open("rb") as stream:
-        found = hashlib.file_digest(stream, "sha256").hexdigest()
-    if found != sha256:
-        raise ModelError(f"A model file has sha256 {found}, not {sha256}.", file=str(path), hint=hint)
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    if digest != sha256:
+        raise ModelError(f"A model file has sha256 {digest}, not {sha256}.", file=str(path), hint=hint)
     return path
 
 
@@ -257,8 +257,8 @@ class _Client:
 
     def __init__(self, kind: str, model: str, url: str, key: str | None = None) -> None:
         self._kind, self._model, self._url, self._key = kind, model, url.rstrip("/"), key
-        found = (words for pattern, *words in _PREFIXES if re.search(pattern, model.lower()))
-        self.prefixes = tuple(next(found, ("", "")))
+        prefixes = (words for pattern, *words in _PREFIXES if re.search(pattern, model.lower()))
+        self.prefixes = tuple(next(prefixes, ("", "")))
         self._session: requests.Session | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -539,16 +539,16 @@ class PreparedEmbedder:
 
     def recalled(self, digests: Collection[bytes]) -> dict[bytes, npt.NDArray[np.float32]]:
         """Return the vectors of texts that a source knows, by digest."""
-        found: dict[bytes, npt.NDArray[np.float32]] = {}
+        vectors: dict[bytes, npt.NDArray[np.float32]] = {}
         wanted = set(digests)
         for source in self._sources(self.name) if wanted else ():
             try:
-                found.update(source.known_vectors(wanted - found.keys()))
+                vectors.update(source.known_vectors(wanted - vectors.keys()))
             except IndexError_ as error:
                 logger.warning("Vectors of an index cannot be used again: %s", error.message)
-            if len(found) == len(wanted):
+            if len(vectors) == len(wanted):
                 break
-        return found
+        return vectors
 
     def finish(self) -> None:
         """Become the plain model again."""

@@ -115,12 +115,12 @@ def weighted_rows(
     """Fuse two rankings of rows as `weighted_scores` does, to the bit."""
     shares = _check(weights, len(rankings))
     total = math.fsum(shares) or 1.0
-    rows, places = np.unique(np.concatenate([found for found, _ in rankings]), return_inverse=True)
+    rows, places = np.unique(np.concatenate([numbers for numbers, _ in rankings]), return_inverse=True)
     sums, start = np.zeros(len(rows)), 0
-    for (found, scores), share in zip(rankings, shares, strict=True):
+    for (numbers, scores), share in zip(rankings, shares, strict=True):
         # Of two parts one addition is the sum that is rounded once.
-        sums[places[start : start + len(found)]] += share / total * _scale(scores.astype(np.float64))
-        start += len(found)
+        sums[places[start : start + len(numbers)]] += share / total * _scale(scores.astype(np.float64))
+        start += len(numbers)
     return rows, sums
 
 
@@ -240,7 +240,7 @@ def learn_weight(state: DocumentState, embedder: Embedder | None) -> FusionWeigh
     else:
         share = _move(usual(length), words, vectors)
     fused, by_words, by_meaning = (
-        round(float(found.mean()), 4) for found in (_find(ranked, share), words, vectors)
+        round(float(ranks.mean()), 4) for ranks in (_find(ranked, share), words, vectors)
     )
     count = state.rows.count
     return FusionWeight(share, len(asked), fused, by_words, by_meaning, count, length=float(length))
@@ -280,7 +280,7 @@ def _texts(state: DocumentState) -> Iterator[tuple[int, str]]:
 
 def _questions(state: DocumentState) -> list[tuple[int, str, str]]:
     """Return rows, a sentence of each, and its text without that sentence."""
-    found: list[tuple[int, str, str]] = []
+    questions: list[tuple[int, str, str]] = []
     whole: list[tuple[int, str, str]] = []
     for row, text in _texts(state):
         parts = [part.strip() for part in _SENTENCE.split(text) if part.strip()]
@@ -294,10 +294,10 @@ def _questions(state: DocumentState) -> list[tuple[int, str, str]]:
         segment, at = state.place(row)
         # Which of the sentences is asked is as good as random, and the same each time.
         asked = usable[int.from_bytes(segment.digests[at].tobytes()[-4:], "big") % len(usable)]
-        found.append((row, asked, " ".join(part for part in parts if part.rstrip(".") != asked)))
-        if len(found) == _QUESTIONS:
+        questions.append((row, asked, " ".join(part for part in parts if part.rstrip(".") != asked)))
+        if len(questions) == _QUESTIONS:
             break
-    return found if len(found) >= _LEAST else [*found, *whole][:_QUESTIONS]
+    return questions if len(questions) >= _LEAST else [*questions, *whole][:_QUESTIONS]
 
 
 def _rank(
@@ -329,6 +329,6 @@ def _find(ranked: list[tuple[int, _Scored, _Scored]], share: float) -> _Found:
 def _with(ranking: Ranking, row: int, score: float, depth: int) -> _Scored:
     """Return a ranking in which one row has another score; what scores nothing is not found."""
     scored = zip(ranking[1].tolist(), ranking[0].tolist(), strict=True)
-    found = [(value, other) for value, other in scored if other != row] + [(score, row)] * (score > 0)
+    inserted = [(value, other) for value, other in scored if other != row] + [(score, row)] * (score > 0)
     # Of equals the one that is asked for comes last.
-    return [(other, value) for value, other in sorted(found, key=lambda f: (-f[0], f[1] == row))][:depth]
+    return [(other, value) for value, other in sorted(inserted, key=lambda f: (-f[0], f[1] == row))][:depth]

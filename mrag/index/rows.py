@@ -186,11 +186,11 @@ class Rows:
         """Mark the live rows of the documents named; unknown IDs are passed over."""
         # Below this many, binary searches cost less than decoding every ID once.
         if len(allowed) <= 64 and "by_id" not in self.__dict__:
-            found = [self.row_of(str(doc_id)) for doc_id in allowed]
+            rows = [self.row_of(str(doc_id)) for doc_id in allowed]
         else:
-            found = [self.by_id.get(str(doc_id)) for doc_id in allowed]
+            rows = [self.by_id.get(str(doc_id)) for doc_id in allowed]
         mask = np.zeros(self.total, np.bool_)
-        mask[[row for row in found if row is not None]] = True
+        mask[[row for row in rows if row is not None]] = True
         return mask
 
     def without(self, ids: Iterable[str]) -> Rows:

@@ -118,19 +118,19 @@ class DocumentSegment(StoredSegment):
     @classmethod
     def merge(cls, parts: Sequence[tuple[DocumentSegment, Mask]]) -> DocumentSegment:
         """Join the live rows of segments into one, the same as if built from their documents."""
-        found = [
+        places = [
             (doc_id, part, row)
             for part, (segment, live) in enumerate(parts)
             for row, doc_id in enumerate(segment.ids)
             if live[row]
         ]
-        found.sort()
-        where = np.array([(part, row) for _, part, row in found], np.int64)
+        places.sort()
+        where = np.array([(part, row) for _, part, row in places], np.int64)
         new = [np.full(len(segment), -1, np.int64) for segment, _ in parts]
-        texts: list[str] = [""] * len(found)
-        digests = np.empty((len(found), DIGEST_BYTES), np.uint8)
+        texts: list[str] = [""] * len(places)
+        digests = np.empty((len(places), DIGEST_BYTES), np.uint8)
         first = parts[0][0].vectors
-        vectors = None if first is None else np.empty((len(found), first.shape[1]), np.float32)
+        vectors = None if first is None else np.empty((len(places), first.shape[1]), np.float32)
         for part, (segment, _) in enumerate(parts):
             here = np.flatnonzero(where[:, 0] == part)
             rows = where[here, 1]
@@ -142,10 +142,10 @@ class DocumentSegment(StoredSegment):
                 texts[at] = segment.texts[row]
         postings = [(segment.postings, moved) for (segment, _), moved in zip(parts, new, strict=True)]
         return cls._of(
-            StringTable.of([doc_id for doc_id, _, _ in found]),
+            StringTable.of([doc_id for doc_id, _, _ in places]),
             StringTable.of(texts),
             digests,
-            Postings.merge(postings, len(found)),
+            Postings.merge(postings, len(places)),
             vectors,
         )
 
@@ -156,14 +156,14 @@ def vectors_in(
     """Return the vectors that segments have of some texts, whatever the ID, deleted or not."""
     # Half of each digest finds the rows in one vectorised pass, the whole of it decides.
     asked = np.frombuffer(b"".join(digests), np.uint64)[::2]
-    found: dict[bytes, npt.NDArray[np.float32]] = {}
+    vectors: dict[bytes, npt.NDArray[np.float32]] = {}
     for segment in segments if len(asked) else ():
         if segment.vectors is not None and len(segment):
             stored = np.ascontiguousarray(segment.digests).view(np.uint64)[:, 0]
             rows = np.flatnonzero(np.isin(stored, asked))
             keys = map(bytes, segment.digests[rows])
-            found.update(zip(keys, segment.vectors[rows], strict=True))
-    return {key: found[key] for key in digests if key in found}
+            vectors.update(zip(keys, segment.vectors[rows], strict=True))
+    return {key: vectors[key] for key in digests if key in vectors}
 
 
 KIND: Final = Kind("similarity index", 3, "Build it anew with `mrag index`.")
@@ -479,8 +479,8 @@ def compare_documents(
             if not same:
                 yield doc_id, text
 
-    with gather_documents(documents, folder) as given, SortedRows(fresh(given), folder=folder) as found:
-        yield DocumentComparison(found, kept, **counts)
+    with gather_documents(documents, folder) as given, SortedRows(fresh(given), folder=folder) as differing:
+        yield DocumentComparison(differing, kept, **counts)
 
 
 Progress: TypeAlias = Callable[[int, int | None], None]
@@ -605,15 +605,15 @@ def embed_missing(
     if batch < 1:
         raise ConfigError(f"Cannot embed batches of {batch} texts.", hint="256 is usual.")
     by_digest = {digest(text): text for text in texts}
-    found = {key: vector for key, vector in pending.vectors.items() if key in by_digest}
-    found.update(known(by_digest.keys()))
-    found.update(pending.known(by_digest.keys() - found.keys()))
+    present = {key: vector for key, vector in pending.vectors.items() if key in by_digest}
+    present.update(known(by_digest.keys()))
+    present.update(pending.known(by_digest.keys() - present.keys()))
     if isinstance(model, PreparedEmbedder):
-        recalled = model.recalled(by_digest.keys() - found.keys())
-        found.update((key, fitting(vector, dim)) for key, vector in recalled.items())
+        recalled = model.recalled(by_digest.keys() - present.keys())
+        present.update((key, fitting(vector, dim)) for key, vector in recalled.items())
     # Longest first: memory peaks at once and not at the end, and the rest only gets quicker.
-    missing = sorted(by_digest.keys() - found.keys(), key=lambda key: (-len(by_digest[key]), key))
-    on_progress(len(found), len(by_digest))
+    missing = sorted(by_digest.keys() - present.keys(), key=lambda key: (-len(by_digest[key]), key))
+    on_progress(len(present), len(by_digest))
     batches = [missing[start : start + batch] for start in range(0, len(missing), batch)]
     given = ([by_digest[key] for key in some] for some in batches)
     shared = model.embed_batches if isinstance(model, PreparedEmbedder) else None
@@ -625,9 +625,9 @@ def embed_missing(
                 hint="embed_documents gives one vector per text, shape (texts, dim).",
             )
         pending.append(some, fitting(vectors, dim))
-        found.update(zip(some, vectors, strict=True))
-        on_progress(len(found), len(by_digest))
-    return found
+        present.update(zip(some, vectors, strict=True))
+        on_progress(len(present), len(by_digest))
+    return present
 
 
 def check_model(built: str | None, model: Embedder | None, file: str | None = None) -> None:

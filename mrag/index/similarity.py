@@ -176,15 +176,15 @@ def _constants(given: Node | None, query: ReadQuery, what: str) -> list[Any]:
         )
     if not isinstance(given, Variable):
         return [given]
-    found = list(query.values.get(str(given), ()))
-    if not found:
+    values = list(query.values.get(str(given), ()))
+    if not values:
         raise QueryRefused(
             f"In a similarity search {what} must be a constant.",
             query=query.text,
             term=f"?{given}",
             hint="Write it into the pattern, or give it by VALUES or BIND.",
         )
-    return found
+    return values
 
 
 def _unsupported(what: str, query: ReadQuery) -> QueryRefused:
@@ -208,9 +208,9 @@ class ServerIndex:
         self, text: str, k: int, *, mode: Mode = "hybrid", allowed: Sequence[str] | None = None
     ) -> list[Match]:
         """Return the documents most similar to a text, best first, ties in order of IRI."""
-        found = self._server.search(self.name, text, k if allowed is None else max(10 * k, 1000))
+        hits = self._server.search(self.name, text, k if allowed is None else max(10 * k, 1000))
         wanted = None if allowed is None else frozenset(map(str, allowed))
-        return [_match(hit) for hit in found if wanted is None or hit[0] in wanted][:k]
+        return [_match(hit) for hit in hits if wanted is None or hit[0] in wanted][:k]
 
     def search_document(self, iri: str, k: int) -> list[Match]:
         """Return the documents most similar to the document of an entity, itself left out."""
@@ -361,7 +361,7 @@ class SimilarityIndexes:
         extra = {**state_of(self.kg, definition), "model": model}
         known, earlier = self._open.get(name), self._fusion(name)
         files = self._files(kept_by, name, chosen, definition.bm25)
-        kept = {"fusion": found} if (found := files.extra.get("fusion") or earlier) else {}
+        kept = {"fusion": fusion} if (fusion := files.extra.get("fusion") or earlier) else {}
         before = FusionWeight.from_json(kept.get("fusion"))
         report = follow_changes(self.kg, definition, files, {**extra, **kept}, on_progress)
         if report is None:
@@ -468,8 +468,8 @@ class SimilarityIndexes:
             k = min(int(wanted[1]), _MOST_RESULTS) if wanted else _DEFAULT_RESULTS
             words = " ".join(str(sought).split())
             by_text = by == "searchTerm"
-            found = index.search(words, k) if by_text else index.search_document(str(sought), k)
-            results = [(m.doc_id, float(m.score)) for m in found]
+            matches = index.search(words, k) if by_text else index.search_document(str(sought), k)
+            results = [(m.doc_id, float(m.score)) for m in matches]
             lines += as_triples(number, search, results)
         return "".join(line + "\n" for line in lines).encode()
 

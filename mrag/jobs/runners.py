@@ -126,12 +126,12 @@ class ThreadRunner:
 
     def next(self, timeout: float) -> TaskOutcome | None:
         try:
-            found = self._done.get(timeout=timeout)
+            outcome = self._done.get(timeout=timeout)
         except queue.Empty:
             return None
-        if isinstance(found, BaseException):
-            raise found
-        return found
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return outcome
 
     def close(self) -> None:
         self._ended.set()

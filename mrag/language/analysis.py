@@ -225,8 +225,8 @@ class Analyser:
         """
         normal = self.normalise(text)
         plain = normal.isascii()
-        found: list[str] = _ASCII_WORD.findall(normal) if plain else _word().findall(normal.replace("_", " "))
-        return found if self.min_chars <= 1 else [token for token in found if len(token) >= self.min_chars]
+        words: list[str] = _ASCII_WORD.findall(normal) if plain else _word().findall(normal.replace("_", " "))
+        return words if self.min_chars <= 1 else [token for token in words if len(token) >= self.min_chars]
 
     def terms(self, token: str) -> tuple[str, ...]:
         """Return the index terms of one token of `tokens`: several for a run of an unspaced script.
@@ -237,16 +237,16 @@ class Analyser:
         """
         if token.isascii() or not _HAS_UNSPACED.search(token):
             return self._word(token)
-        found: list[str] = []
+        terms: list[str] = []
         for run in _RUN.findall(token):
             if not _HAS_UNSPACED.match(run):
-                found.extend(self._word(run))
+                terms.extend(self._word(run))
             elif len(run) == 1:
-                found.append(run)
+                terms.append(run)
             else:
-                found.extend(c for c in run if _IS_HAN.match(c))
-                found.extend(run[i : i + 2] for i in range(len(run) - 1))
-        return tuple(found)
+                terms.extend(c for c in run if _IS_HAN.match(c))
+                terms.extend(run[i : i + 2] for i in range(len(run) - 1))
+        return tuple(terms)
 
     def shown(self, token: str) -> list[tuple[str, str]]:
         """Return the terms of a token, each with the word that a person knows it by.
@@ -258,11 +258,11 @@ class Analyser:
         terms = self.terms(token)
         if len(terms) == 1:
             return [(terms[0], token)]
-        found = []
+        pairs = []
         for term, after in zip(terms, (*terms[1:], ""), strict=True):
             whole = next((t[1:] for t in (term, after) if t.startswith("=")), term)
-            found.append((term, whole))
-        return found
+            pairs.append((term, whole))
+        return pairs
 
     def _word(self, word: str) -> tuple[str, ...]:
         stem = stemmer(self.name)(word)

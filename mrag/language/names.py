@@ -150,14 +150,14 @@ def likeness_at(words: Sequence[TextToken], start: int, end: int, name: str) -> 
         ahead = ""
     if not right.startswith(behind):
         behind = ""
-    found = likeness(ahead + inside + behind, name)
-    if found == Likeness.LETTERS:
+    degree = likeness(ahead + inside + behind, name)
+    if degree == Likeness.LETTERS:
         cut = inside.removesuffix(words[end - 1].raw) + plain(words[end - 1].raw)
-        found = likeness(ahead + cut + behind, name)
+        degree = likeness(ahead + cut + behind, name)
     left, right = left[: len(left) - len(ahead)], right[len(behind) :]
     if _stands_at(left, right):
-        found = max(found, Likeness.SIGNS)
-    return found, -len(ahead + behind)
+        degree = max(degree, Likeness.SIGNS)
+    return degree, -len(ahead + behind)
 
 
 def is_signed(words: Sequence[TextToken], at: int) -> bool:

@@ -13,11 +13,11 @@ _NOT_AN_END = re.compile(r"(?:\b(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|vs|No|Inc|Co
 def paragraph_spans(text: str, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int]]:
     """Yield where the paragraphs of a part of a text begin and end, which blank lines part."""
     whole = len(text) if end is None else end
-    for found in [*_BREAK.finditer(text, start, whole), None]:
-        first, last = trim(text, start, found.start() if found else whole)
+    for match in [*_BREAK.finditer(text, start, whole), None]:
+        first, last = trim(text, start, match.start() if match else whole)
         if first < last:
             yield first, last
-        start = found.end() if found else whole
+        start = match.end() if match else whole
 
 
 def sentence_spans(text: str, start: int = 0, end: int | None = None) -> list[tuple[int, int]]:
@@ -28,7 +28,7 @@ def sentence_spans(text: str, start: int = 0, end: int | None = None) -> list[tu
         >>> [text[a:b] for a, b in sentence_spans(text)]
         ['Dr. Who met J. R. Smith.', 'They talked.']
     """
-    found: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     for first, last in paragraph_spans(text, start, end):
         for mark in [*_END.finditer(text, first, last), None]:
             stop = mark.end() if mark else last
@@ -36,9 +36,9 @@ def sentence_spans(text: str, start: int = 0, end: int | None = None) -> list[tu
                 continue
             span = trim(text, first, stop)
             if span[0] < span[1]:
-                found.append(span)
+                spans.append(span)
             first = stop
-    return found
+    return spans
 
 
 def trim(text: str, start: int, end: int) -> tuple[int, int]:

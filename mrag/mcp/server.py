@@ -137,8 +137,8 @@ def build(desk: ToolContext) -> Server[Any]:
             with anyio.fail_after(settings.seconds + 1):
                 return _success(await on_thread(places, lambda: tool.run(desk, **dict(asked))), settings)
         except ValidationError as error:
-            found = error.errors(include_url=False, include_context=False, include_input=False)
-            parts = [f"{'.'.join(map(str, e['loc'])) or 'arguments'}: {e['msg']}" for e in found[:5]]
+            errors = error.errors(include_url=False, include_context=False, include_input=False)
+            parts = [f"{'.'.join(map(str, e['loc'])) or 'arguments'}: {e['msg']}" for e in errors[:5]]
             message = f"The arguments do not fit. {'; '.join(parts)}."
             return _failure(message, f"See the schema of the tool {tool.name}.")
         except MragError as error:

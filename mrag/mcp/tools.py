@@ -96,13 +96,13 @@ class Result:
 
 
 def of_query(
-    found: SelectResult | bool | Sequence[Triple], max_rows: int, prefixes: Mapping[str, str]
+    result: SelectResult | bool | Sequence[Triple], max_rows: int, prefixes: Mapping[str, str]
 ) -> Result:
     """Show what a query found."""
-    if isinstance(found, bool):
-        return Result(str(found).lower(), {"boolean": found})
-    if isinstance(found, SelectResult):
-        names, rows = found.variables, list(found)
+    if isinstance(result, bool):
+        return Result(str(result).lower(), {"boolean": result})
+    if isinstance(result, SelectResult):
+        names, rows = result.variables, list(result)
         head = "\t".join("?" + name for name in names)
         bindings = [
             {v: _json(t) for v, t in zip(names, row, strict=True) if t is not None} for row in rows[:max_rows]
@@ -111,9 +111,9 @@ def of_query(
         lines = [head, *("\t".join(cell(t, prefixes) for t in row) for row in rows[:max_rows])]
         kind = "rows"
     else:
-        rows = [tuple(triple) for triple in found]
-        data = {"triples": [[_json(t) for t in triple] for triple in found[:max_rows]]}
-        lines = [" ".join(cell(t, prefixes) for t in triple) + " ." for triple in found[:max_rows]]
+        rows = [tuple(triple) for triple in result]
+        data = {"triples": [[_json(t) for t in triple] for triple in result[:max_rows]]}
+        lines = [" ".join(cell(t, prefixes) for t in triple) + " ." for triple in result[:max_rows]]
         kind = "triples"
     data |= {"count": len(rows), "shown": min(max_rows, len(rows))}
     if not rows:
@@ -187,7 +187,7 @@ def search(
     hits = desk.ranker("names" if alone else ranker).rank(Question(text), k)
     display = Display(desk.kg)
     display.prepare([hit.iri for hit in hits])
-    found = [
+    entities = [
         {
             "rank": hit.rank,
             "iri": hit.iri,
@@ -200,10 +200,10 @@ def search(
     lines = [
         f"{f['rank']}. {one_line(str(f['label']))} {_short(desk, f['iri'])} "
         f"score {f['score']:.3f}: {one_line('; '.join(hit.reasons))}"
-        for f, hit in zip(found, hits, strict=True)
+        for f, hit in zip(entities, hits, strict=True)
     ]
     notes = [registry.NAMES_ALONE] if alone else _staleness(desk)
-    return Result("\n".join([*lines, *notes]) or "Nothing was found.", {"entities": found, "notes": notes})
+    return Result("\n".join([*lines, *notes]) or "Nothing was found.", {"entities": entities, "notes": notes})
 
 
 def context(
@@ -224,19 +224,19 @@ def context(
     seeds = [(str(desk.iri(text)), 1.0) for text in entities]
     budget = max(1, desk.settings.characters // 5)
     settings = ContextSettings(hops=hops, max_triples=most, token_budget=budget)
-    found = expand(desk.kg, seeds, settings, question=question)
+    neighbourhood = expand(desk.kg, seeds, settings, question=question)
     lines = []
-    for entity, name in zip(found.entities, found.names, strict=True):
+    for entity, name in zip(neighbourhood.entities, neighbourhood.names, strict=True):
         lines.append(f"{one_line(name)} {_short(desk, entity)}")
-        if not found.of(entity):
+        if not neighbourhood.of(entity):
             lines.append("The graph says nothing of it that is not said above.")
     notes = [
         f"Left out: {'at least ' if d.more else ''}{d.count} ({one_line(d.reason)})."
-        for d in found.dropped
+        for d in neighbourhood.dropped
         if d.count
     ]
     head = "Lines marked inferred follow by reasoning; the others are asserted."
-    return Result("\n".join([*lines, "", head, found.text(), *notes]), found.to_json())
+    return Result("\n".join([*lines, "", head, neighbourhood.text(), *notes]), neighbourhood.to_json())
 
 
 def ask(
@@ -271,11 +271,11 @@ def ask(
     if ranker is not None:
         registry.check_client_ranker(ranker, desk.settings.ranker)
     check_model(desk.settings.model)
-    found, why, offered = desk.questions.computed(question, how, reading)
+    answer, why, offered = desk.questions.computed(question, how, reading)
     notes: list[str] = []
-    if found is None:
+    if answer is None:
         desk.open_index()
-        found = mrag.ask(
+        answer = mrag.ask(
             desk.kg,
             question,
             model=desk.model(),
@@ -284,22 +284,22 @@ def ask(
             how="read",
             ranker=desk.ranker(ranker),
         )
-        found = replace(found, why=why, offered=offered)
+        answer = replace(answer, why=why, offered=offered)
         notes = _staleness(desk)
         if why:
             notes.insert(0, f"Read, not computed: {one_line(why)}.")
-    data = found.to_json()
+    data = answer.to_json()
     # The lines it was made from are many, and those that count are cited.
     data["entities"] = (data.pop("context", None) or {}).get("entities", [])
     data |= {"rows": data["rows"][:most], "count": len(data["rows"])}
     if data["count"] > most:
         notes.append(f"{most} of {data['count']} rows are in the JSON.")
-    if found.computed is not None:
+    if answer.computed is not None:
         notes += [
             f"Reading {other.number} would give {one_line(other.answer)}: {one_line(other.reading)}"
-            for other in found.readings
+            for other in answer.readings
         ]
-    return Result("\n".join([str(found), *notes]), data)
+    return Result("\n".join([str(answer), *notes]), data)
 
 
 def explain(
@@ -328,14 +328,14 @@ def explain(
         )
     entity = desk.iri(subject)
     if predicate is None:
-        found = mrag.explain(desk.kg, entity, max_triples=most)
+        explanation = mrag.explain(desk.kg, entity, max_triples=most)
     else:
         end = read_term(object, desk.kg.prefixes)
-        found = mrag.explain(desk.kg, entity, desk.iri(predicate), end)
-    texts = list(found.texts)
-    if found.inferred > most:
-        texts.append(f"{most} of {found.inferred} inferred triples are explained.")
-    return Result("\n\n".join(texts), {"proofs": found.to_json(), "inferred": found.inferred})
+        explanation = mrag.explain(desk.kg, entity, desk.iri(predicate), end)
+    texts = list(explanation.texts)
+    if explanation.inferred > most:
+        texts.append(f"{most} of {explanation.inferred} inferred triples are explained.")
+    return Result("\n\n".join(texts), {"proofs": explanation.to_json(), "inferred": explanation.inferred})
 
 
 def schema(
@@ -362,9 +362,9 @@ def schema(
         f"{'inferred triples up to date' if kg.reasoned else 'inferred triples not up to date or none'}."
     ]
     for kind, label in (("classes", display.entity), ("predicates", display.predicate)):
-        found = _counts(desk, f"explore/{kind}")
-        display.prepare([name for name, _ in found])
-        rows = [{"iri": name, "label": label(name), "count": count} for name, count in found]
+        counts = _counts(desk, f"explore/{kind}")
+        display.prepare([name for name, _ in counts])
+        rows = [{"iri": name, "label": label(name), "count": count} for name, count in counts]
         rows = [r for r in rows if contains.lower() in f"{r['iri']} {r['label']}".lower()]
         data[kind] = rows[:most]
         data[f"{kind}_in_all"] = len(rows)
@@ -442,11 +442,11 @@ def _short(desk: ToolContext, entity: object) -> str:
 
 def _counts(desk: ToolContext, name: str) -> list[tuple[str, int]]:
     # A large ontology has more classes than a model should be given rows.
-    found = desk.kg.query(queries.get(name).text, limits=Limits(seconds=desk.settings.seconds))
-    assert isinstance(found, SelectResult)
+    rows = desk.kg.query(queries.get(name).text, limits=Limits(seconds=desk.settings.seconds))
+    assert isinstance(rows, SelectResult)
     return [
         (str(what), int(str(count)))
-        for what, count in found
+        for what, count in rows
         if isinstance(what, URIRef) and isinstance(count, RdfLiteral) and not what.startswith(SKOLEM)
     ]
 

@@ -126,28 +126,28 @@ _LOOKED_AT: Final = 20
 """Rows in which things without a name are looked for."""
 
 
-def measured(kg: KnowledgeGraph, found: Sequence[FoundReading]) -> list[Features | None]:
+def measured(kg: KnowledgeGraph, readings: Sequence[FoundReading]) -> list[Features | None]:
     """Return the features of the readings of a question that found something; None if not the reader's.
 
     Args:
         kg: The graph.
-        found: The readings that were run, with what they found.
+        readings: The readings that were run, with what they found.
     """
-    answers = [_answer(one) for one in found]
-    return [_measured(kg, at, found, answers) for at in range(len(found))]
+    answers = [_answer(one) for one in readings]
+    return [_measured(kg, at, readings, answers) for at in range(len(readings))]
 
 
 def _measured(
-    kg: KnowledgeGraph, at: int, found: Sequence[FoundReading], answers: Sequence[object]
+    kg: KnowledgeGraph, at: int, readings: Sequence[FoundReading], answers: Sequence[object]
 ) -> Features | None:
-    reading, result = one = found[at]
+    reading, result = one = readings[at]
     own = reading.features
     if "score" not in own:
         return None
     answer = answers[at]
     # What is of any of several names is offered beside what is of all, whatever is meant.
     either = bool(alike_named(reading.plan)) and len(reading.plan.where.either)
-    beside = list(zip((other for other, _ in found), answers, strict=True))
+    beside = list(zip((other for other, _ in readings), answers, strict=True))
     same = sum(other.probability for other, its in beside if its == answer)
     others = [o for o in beside if either is False or len(o[0].plan.where.either) == either]
     rivals = sum(other.probability for other, its in others if its != answer)
@@ -327,9 +327,9 @@ def fitted(solved: Sequence[SolvedReading]) -> Certainty:
         return float(total), x.T @ (w * (1 / (1 + np.exp(-z)) - y)) + held * away * spread
 
     bounds = [(None, None), *(_BOUNDS[FEATURES[name]] for name in names)]
-    found = minimize(loss, np.zeros(len(names) + 1), jac=True, bounds=bounds, method="L-BFGS-B").x
-    weights = {name: float(value) for name, value in zip(names, found[1:], strict=True)}
-    return Certainty(float(found[0]), weights, len(solved), len(sizes))
+    solution = minimize(loss, np.zeros(len(names) + 1), jac=True, bounds=bounds, method="L-BFGS-B").x
+    weights = {name: float(value) for name, value in zip(names, solution[1:], strict=True)}
+    return Certainty(float(solution[0]), weights, len(solved), len(sizes))
 
 
 _NAMED = 0.9
@@ -368,15 +368,15 @@ def unconverted(kg: KnowledgeGraph, question: str, mixed: Sequence[PropertyInfo 
     return ""
 
 
-def weighed(kg: KnowledgeGraph, found: Sequence[FoundReading]) -> list[FoundReading]:
+def weighed(kg: KnowledgeGraph, readings: Sequence[FoundReading]) -> list[FoundReading]:
     """Return readings that found something, with the certainty of their answers; their order stays.
 
     Args:
         kg: The graph.
-        found: The readings that were run, with what they found.
+        readings: The readings that were run, with what they found.
     """
     model = shipped()
     return [
         (replace(reading, certainty=model.of(features), measured=features) if features else reading, result)
-        for (reading, result), features in zip(found, measured(kg, found), strict=True)
+        for (reading, result), features in zip(readings, measured(kg, readings), strict=True)
     ]

@@ -63,20 +63,20 @@ _NUMBERS: Final = frozenset(str(n) for n in NUMBERS) - {XSD + "float"}
 
 def forms(blocks: Iterable[Block], schema: Schema) -> dict[Unknown, Form]:
     """Return the unknowns whose values are all known to be of one form."""
-    found: dict[Unknown, set[Form]] = {}
+    forms_of: dict[Unknown, set[Form]] = {}
     for block in blocks:
         for column in (c for plan in block.plans for c in plan.columns):
             # What is computed is a number; what is read is text first.
             form: Form = "number" if kind_of(column.value) == "number" else "any"
-            found.setdefault(Unknown(column.name), set()).add(form)
+            forms_of.setdefault(Unknown(column.name), set()).add(form)
         for pattern in all_patterns(block):
             known = schema.properties.get(str(pattern.predicate)) if _is_named(pattern) else None
             for place in (pattern.subject, pattern.predicate):
                 if isinstance(place, Unknown):
-                    found.setdefault(place, set()).add("any")
+                    forms_of.setdefault(place, set()).add("any")
             if isinstance(pattern.object, Unknown):
-                found.setdefault(pattern.object, set()).add(_form(known))
-    return {u: next(iter(f)) for u, f in found.items() if len(f) == 1 and "any" not in f}
+                forms_of.setdefault(pattern.object, set()).add(_form(known))
+    return {u: next(iter(f)) for u, f in forms_of.items() if len(f) == 1 and "any" not in f}
 
 
 def without_implied(patterns: Sequence[Pattern], schema: Schema | None) -> list[Pattern]:
@@ -224,17 +224,17 @@ def doubled(patterns: Iterable[Pattern], schema: Schema | None) -> list[Unknown]
 
     Classes, properties, values and what is said to be the same are left out.
     """
-    found: dict[Unknown, None] = {}
+    repeated: dict[Unknown, None] = {}
     for p in patterns:
         if p.predicate == OWL.sameAs:
             continue
         if isinstance(p.subject, Unknown):
-            found[p.subject] = None
+            repeated[p.subject] = None
         info = schema.properties.get(str(p.predicate)) if schema is not None else None
         valued = p.predicate == RDF.type or (info is not None and info.kind != "entity")
         if isinstance(p.object, Unknown) and not valued:
-            found[p.object] = None
-    return list(found)
+            repeated[p.object] = None
+    return list(repeated)
 
 
 def better(thing: ox.Variable, twin: ox.Variable, twins: Twins) -> list[sparql.Pattern]:
@@ -308,34 +308,34 @@ class BlockCompiler:
             block: The block.
             around: What must exist for the blocks around it to hold; its unknowns may be spoken of.
         """
-        found: list[sparql.Pattern] = [self.plan(plan) for plan in block.plans]
+        body: list[sparql.Pattern] = [self.plan(plan) for plan in block.plans]
         patterns = without_implied(block.patterns, self.schema)
         for pattern in patterns:
-            found += self._pattern(pattern)
+            body += self._pattern(pattern)
         for branches in block.either:
             # What is being compiled must not be said in itself.
             outer = merged(around, positive(block))
             others = tuple(e for e in outer.either if e != branches)
             either = self._either(branches, replace(outer, either=others))
             # Behind patterns, values would be joined with all that these match.
-            found = [*either, *found] if isinstance(either[0], sparql.Values) else [*found, *either]
+            body = [*either, *body] if isinstance(either[0], sparql.Values) else [*body, *either]
         here = merged(around, positive(block))
         for inner in block.without:
-            found += self._without(inner, here)
-        found += [sparql.Optional(self._inner(inner, here)) for inner in block.optional]
-        return found + self.filters(block.conditions) + self._once(patterns)
+            body += self._without(inner, here)
+        body += [sparql.Optional(self._inner(inner, here)) for inner in block.optional]
+        return body + self.filters(block.conditions) + self._once(patterns)
 
     def _once(self, patterns: Sequence[Pattern]) -> list[sparql.Pattern]:
         """Return that no other name of a thing stands for it, of those that patterns find."""
-        found: list[sparql.Pattern] = []
+        body: list[sparql.Pattern] = []
         for unknown in doubled(patterns, self.schema) if self.twins is not None else ():
             assert self.twins is not None
             twin = Unknown(self.fresh("twin").value)
             parts = better(self.values.variable(unknown), self.values.variable(twin), self.twins)
             for p in () if self.twins.closed else said_of(patterns, unknown, twin):
                 parts += self._pattern(p, looked_up=True)
-            found.append(sparql.Filter(sparql.Negation(sparql.Holds(sparql.Group(tuple(parts))))))
-        return found
+            body.append(sparql.Filter(sparql.Negation(sparql.Holds(sparql.Group(tuple(parts))))))
+        return body
 
     def filters(self, conditions: tuple[Condition, ...]) -> list[sparql.Pattern]:
         """Return conditions as filters, behind the sub-selects of their scalars."""
@@ -378,8 +378,8 @@ class BlockCompiler:
                 return [sparql.Filter(sparql.In(self.values.variable(unknown), nodes))]
             return [sparql.Values((self.values.variable(unknown),), tuple((node,) for node in nodes))]
         if all(is_condition(b) and mentioned(b) <= bound(around) for b in branches):
-            found = tuple(_all([self.values.condition(c) for c in b.conditions]) for b in branches)
-            return [*self.scalars(), sparql.Filter(sparql.AnyOf(found))]
+            tests = tuple(_all([self.values.condition(c) for c in b.conditions]) for b in branches)
+            return [*self.scalars(), sparql.Filter(sparql.AnyOf(tests))]
         # A branch that left unbound what others share would be joined with anything, slowly or wrongly.
         shared = {u for b in branches for u in reached(b) | borrowed(b, outer)} & outer
         whole = [
@@ -484,25 +484,25 @@ class FoldCompiler:
         self._foldings: dict[_Key, _Folding] = {}
         columns = {c.value: c.name for c in plan.columns}
         for aggregate in folds_of(plan):
-            found = self._foldings.setdefault(_key(aggregate), _Folding(aggregate))
-            if aggregate.function not in found.results:
+            folding = self._foldings.setdefault(_key(aggregate), _Folding(aggregate))
+            if aggregate.function not in folding.results:
                 direct = aggregate in columns and self._is_direct(aggregate)
-                found.results[aggregate.function] = (
+                folding.results[aggregate.function] = (
                     sparql.var(columns[aggregate]) if direct else fresh(aggregate.function)
                 )
-        for found in self._foldings.values():
-            if not self._keys and "count" not in found.results:
-                found.results["count"] = fresh("count")
+        for folding in self._foldings.values():
+            if not self._keys and "count" not in folding.results:
+                folding.results["count"] = fresh("count")
 
     def patterns(self) -> list[sparql.Pattern]:
         """Return the sub-selects, joined so that each group has a solution."""
         complete = [f for f in self._foldings.values() if not self._keys or self._is_complete(f.aggregate)]
-        found: list[sparql.Pattern] = [self._select(f) for f in complete]
-        if not found:
+        patterns: list[sparql.Pattern] = [self._select(f) for f in complete]
+        if not patterns:
             where = _group(self._solutions(self._plan.where))
-            found.append(sparql.SubSelect(sparql.Select((*self._keys,), where, distinct=True)))
+            patterns.append(sparql.SubSelect(sparql.Select((*self._keys,), where, distinct=True)))
         others = [f for f in self._foldings.values() if f not in complete]
-        return found + [sparql.Optional(self._select(f)) for f in others]
+        return patterns + [sparql.Optional(self._select(f)) for f in others]
 
     def value(self, aggregate: Aggregate) -> Given:
         """Return the value of an aggregate, where `patterns` stand."""
@@ -566,14 +566,14 @@ class FoldCompiler:
 
     def _solutions(self, block: Block) -> list[sparql.Pattern]:
         """Return the solutions of a block, with the keys of their groups."""
-        values, found, certain = self._blocks.values, self._blocks.block(block), bound(block)
+        values, patterns, certain = self._blocks.values, self._blocks.block(block), bound(block)
         for variable, key in self._keys.items():
             given = values.raw(key)
             if given.value != variable:
-                found += [*self._blocks.scalars(), *(sparql.Filter(g) for g in given.guards)]
-                found.append(sparql.Bind(given.value, variable))
-            found += _present(key, variable, certain)
-        return found
+                patterns += [*self._blocks.scalars(), *(sparql.Filter(g) for g in given.guards)]
+                patterns.append(sparql.Bind(given.value, variable))
+            patterns += _present(key, variable, certain)
+        return patterns
 
 
 def _key(aggregate: Aggregate) -> _Key:
@@ -581,8 +581,8 @@ def _key(aggregate: Aggregate) -> _Key:
     return (aggregate.of, aggregate.value, aggregate.where, folded_as(aggregate))
 
 
-def _group(found: list[sparql.Pattern]) -> sparql.Group:
-    return sparql.Group(tuple(found))
+def _group(patterns: list[sparql.Pattern]) -> sparql.Group:
+    return sparql.Group(tuple(patterns))
 
 
 def _present(value: Expression, variable: ox.Variable, certain: set[Unknown]) -> list[sparql.Pattern]:
@@ -800,12 +800,12 @@ class _Compiler:
         return self._names[unknown]
 
     def _fresh(self, name: str) -> ox.Variable:
-        found, number = name, 1
-        while found in self._taken:
+        free, number = name, 1
+        while free in self._taken:
             number += 1
-            found = f"{name}_{number}"
-        self._taken.add(found)
-        return sparql.var(found)
+            free = f"{name}_{number}"
+        self._taken.add(free)
+        return sparql.var(free)
 
     def _no_fold(self, aggregate: Aggregate) -> Given:
         raise AssertionError(f"{aggregate} is not folded here")
@@ -814,12 +814,10 @@ class _Compiler:
         if scalar not in self._scalars:
             inner = self._inner(scalar.plan)
             select = inner.select()
-            found = self._scalars[scalar] = self._fresh("value")
+            name = self._scalars[scalar] = self._fresh("value")
             # Folded, so that there is a row even where there is no value.
             sample = sparql.Folded("SAMPLE", sparql.var(scalar.plan.columns[0].name))
-            self._pending.append(
-                sparql.SubSelect(sparql.Select(((sample, found),), sparql.SubSelect(select)))
-            )
+            self._pending.append(sparql.SubSelect(sparql.Select(((sample, name),), sparql.SubSelect(select))))
         variable = self._scalars[scalar]
         return Given(variable, (sparql.Call("bound", (variable,)),))
 
@@ -845,9 +843,9 @@ class _Compiler:
         return sparql.SubSelect(sparql.Select(shown, sparql.Group((rows, *present))))
 
     def _take_scalars(self) -> list[sparql.Pattern]:
-        found, self._pending = self._pending, []
+        patterns, self._pending = self._pending, []
         self._scalars.clear()
-        return found
+        return patterns
 
 
 def _is_fraction(value: Expression) -> bool:

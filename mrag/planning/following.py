@@ -170,10 +170,10 @@ def topics_of(last: LastAnswer, schema: Schema) -> list[Topic]:
     plan, roles = last.plan, PlanRoles(last.plan)
     if any(not a.where.empty for c in plan.columns for a in aggregates(c.value)):
         return []  # of a share nothing tells whether the part or the whole is meant
-    found = {c.value: at for at, c in enumerate(plan.columns) if c.name in last.shown}
+    columns = {c.value: at for at, c in enumerate(plan.columns) if c.name in last.shown}
     if roles.subject is not None:
-        found.setdefault(roles.subject, -1)
-    named = ((v, _class_of(v, plan, schema), at) for v, at in found.items() if isinstance(v, Unknown))
+        columns.setdefault(roles.subject, -1)
+    named = ((v, _class_of(v, plan, schema), at) for v, at in columns.items() if isinstance(v, Unknown))
     return [Topic(unknown, cls, at) for unknown, cls, at in named if cls]
 
 
@@ -221,15 +221,15 @@ def over(last: LastAnswer, topic: Topic, base: Block, asked: Asked, schema: Sche
     ordering = {o.column for o in inner.order}
     shows = any(c.value != topic.unknown and c.name not in ordering for c in inner.columns)
     if asked.own or shows:
-        found = _asking(topic, asked)
+        replacement = _asking(topic, asked)
     else:
-        found = _saying(last, asked, listed) if _orders_them(inner, topic) else None
-    if found is None:
+        replacement = _saying(last, asked, listed) if _orders_them(inner, topic) else None
+    if replacement is None:
         return None
-    found = replace(found, plan=replace(found.plan, where=where))
+    replacement = replace(replacement, plan=replace(replacement.plan, where=where))
     try:
-        check(found.plan)
-        return found
+        check(replacement.plan)
+        return replacement
     except ConfigError:
         return None
 
@@ -295,11 +295,11 @@ def _related(cls: str, schema: Schema) -> set[str]:
 
 
 def _fresh(unknown: Unknown, taken: set[Unknown]) -> Unknown:
-    found, number = unknown, 1
-    while found in taken:
+    free, number = unknown, 1
+    while free in taken:
         number += 1
-        found = Unknown(f"{unknown.name}_{number}")
-    return found
+        free = Unknown(f"{unknown.name}_{number}")
+    return free
 
 
 def _related_already(topic: Topic, base: Block, inner: Block) -> bool:
@@ -576,12 +576,12 @@ def _placed(one: Replacement, options: Sequence[SlotOption], schema: Schema) -> 
     close = {(o.slot, o.filling): o for o in reversed(free) if o.score >= best - _CLOSE}
     if any(not o.changes for o in close.values()):
         return [one]
-    found = []
+    replacements = []
     for option in reversed(close.values()):
         plan = filled(one.plan, [(option.slot, option.filling)])
         plan, shown = _called(plan, one.shown, option.slot, option.filling[0], schema)
-        found.append(Replacement(plan, shown, min(one.score, option.score), (*one.changes, option)))
-    return found
+        replacements.append(Replacement(plan, shown, min(one.score, option.score), (*one.changes, option)))
+    return replacements
 
 
 def _called(
@@ -678,13 +678,13 @@ class _FollowUp:
         first = [] if self.pointers or len(self.classes) > 1 else list(self._first_ones(self.ways[0]))
         if first or (self.stands_alone and self.said.asks):
             return (first, self.why) if first else (alone, "")
-        found: dict[Plan, Reading] = {}
+        readings: dict[Plan, Reading] = {}
         for reading in self._follow_ups():
             if not (reading.shown or reading.plan.yes_or_no):
                 continue
-            if reading.plan not in found or found[reading.plan].probability < reading.probability:
-                found[reading.plan] = reading
-        ranked = sorted(found.values(), key=lambda r: -r.probability)
+            if reading.plan not in readings or readings[reading.plan].probability < reading.probability:
+                readings[reading.plan] = reading
+        ranked = sorted(readings.values(), key=lambda r: -r.probability)
         if self.stands_alone and (not ranked or ranked[0].probability < _SURE):
             return alone, ""
         return ranked, self.why
@@ -715,13 +715,13 @@ class _FollowUp:
         if way.left or not way.named or not way.cues <= {"group"}:
             return
         fitter, display = SlotFitter(self.kg, self.schema), Display(self.kg)
-        found = [Replacement(self.last.plan, self.last.shown, 1.0)]
+        ways = [Replacement(self.last.plan, self.last.shown, 1.0)]
         words = tokens(self.said.text)
         for slot in way.named:
             said = self.said.text[words[slot.start].start : words[slot.end - 1].end]
-            found = [
+            ways = [
                 more
-                for one in found
+                for one in ways
                 for more in _placed(
                     one,
                     [
@@ -732,14 +732,14 @@ class _FollowUp:
                     self.schema,
                 )
             ][:_WAYS]
-        found = [one for one in found if one.changes]
-        if len(found) > 1:
-            places = dict.fromkeys(f"“{_name(display, o.slot.term)}”" for one in found for o in one.changes)
+        ways = [one for one in ways if one.changes]
+        if len(ways) > 1:
+            places = dict.fromkeys(f"“{_name(display, o.slot.term)}”" for one in ways for o in one.changes)
             self.why = f"it is open whether it is meant in place of {' or of '.join(places)}"
-        for one in found:
+        for one in ways:
             told = [f"“{o.name}” in place of “{_name(display, o.slot.term)}”" for o in one.changes]
             note = f"read as a follow-up, with {' and '.join(told)}"
-            yield reading_of(one.plan, one.shown, likely(one.score) / len(found), note)
+            yield reading_of(one.plan, one.shown, likely(one.score) / len(ways), note)
 
     def _picked(self, way: FollowUnits) -> Iterator[Reading]:
         """Yield the plan for one of the things that were found, or without it: "only Texas"."""
@@ -819,18 +819,18 @@ class _FollowUp:
 
     def _about_one(self, form: str) -> Iterator[Reading]:
         """Yield readings about the only thing that was found, else the only one that was named."""
-        found: list[Term] = list(self._things(self.topics[0])) if self.topics else []
-        if len(found) != 1:
-            found = [s.term for s in slots_of(self.last.plan) if s.role == "entity"]
-        if len(found) != 1:
+        things: list[Term] = list(self._things(self.topics[0])) if self.topics else []
+        if len(things) != 1:
+            things = [s.term for s in slots_of(self.last.plan) if s.role == "entity"]
+        if len(things) != 1:
             self.why = "it is open which thing is meant"
             return
-        classes = self.schema.with_superclasses(classes_of(self.kg, found[:1])[str(found[0])])
-        name = Display(self.kg).name(str(found[0]))
-        thing = Candidate("entity", str(found[0]), 1.0, name, classes=classes)
+        classes = self.schema.with_superclasses(classes_of(self.kg, things[:1])[str(things[0])])
+        name = Display(self.kg).name(str(things[0]))
+        thing = Candidate("entity", str(things[0]), 1.0, name, classes=classes)
         meant = {"it": thing, **{self.said.low[at]: thing for at in self.pointers}}
         for reading in self.reader.readings(form, meant=meant):
-            if found[0] in {s.term for s in slots_of(reading.plan)}:
+            if things[0] in {s.term for s in slots_of(reading.plan)}:
                 yield replace(reading, note=f"read as a follow-up, about “{name}”")
 
     def _measured(self, form: str, topic: Topic) -> Iterator[tuple[str, float]]:
@@ -851,12 +851,12 @@ class _FollowUp:
             return []
         try:
             limits = Limits(2.0, _MOST_THINGS + 1, 1 << 20)
-            found = run(self.kg, self.last.plan, schema=self.schema, limits=limits)
+            result = run(self.kg, self.last.plan, schema=self.schema, limits=limits)
         except (StoreError, ConfigError):
             return []
-        cells = (row[topic.column] for row in found.rows)
+        cells = (row[topic.column] for row in result.rows)
         things = list(dict.fromkeys(cell for cell in cells if isinstance(cell, URIRef)))
-        return [] if found.truncated or len(things) > _MOST_THINGS else things
+        return [] if result.truncated or len(things) > _MOST_THINGS else things
 
 
 def _added(option: SlotOption) -> SlotOption:

@@ -75,8 +75,8 @@ def plan_to_json(plan: pl.Plan) -> dict[str, Any]:
         {'where': {'patterns': [[{'unknown': 'cat'}, {'type': 'uri', 'value': 'urn:is'},
         {'type': 'uri', 'value': 'urn:Cat'}]]}, 'columns': [{'name': 'cat', 'value': {'unknown': 'cat'}}]}
     """
-    found: dict[str, Any] = _written(plan, "plan")
-    return found
+    members: dict[str, Any] = _written(plan, "plan")
+    return members
 
 
 def _written(value: Any, kind: str) -> Any:
@@ -94,12 +94,12 @@ def _written(value: Any, kind: str) -> Any:
             return [subject, {"repeated": predicate} if value.repeated else predicate, *others]
     if type(value) not in _FORMS:
         return value
-    defaults, found = _defaults(type(value)), {}
+    defaults, members = _defaults(type(value)), {}
     for name, (attribute, kind_) in _FORMS[type(value)].items():
         one = getattr(value, attribute)
         if not (kind_.endswith("?") and one == defaults[attribute]):
-            found[name] = _written(one, kind_.rstrip("?"))
-    return found
+            members[name] = _written(one, kind_.rstrip("?"))
+    return members
 
 
 def _defaults(cls: type) -> dict[str, Any]:
@@ -179,14 +179,14 @@ class _Reader:
         for name in value:
             if name not in _FORMS[cls]:
                 raise _wrong(at or "it", f"an object with an unknown member {str(name)[:40]!r}")
-        defaults, found = _defaults(cls), {}
+        defaults, members = _defaults(cls), {}
         for name, (attribute, kind_) in _FORMS[cls].items():
             one = value.get(name)
             if attribute not in defaults or (name in value and (one, defaults[attribute]) != (None, None)):
                 path = f"{at}.{name}".lstrip(".")
                 inner = depth if "*" in kind_ else depth - 1
-                found[attribute] = self.read(kind_.rstrip("?"), one, path, inner)
-        return cls(**found)
+                members[attribute] = self.read(kind_.rstrip("?"), one, path, inner)
+        return cls(**members)
 
     def _items(self, kind: str, value: object, at: str, depth: int) -> tuple[Any, ...]:
         if not isinstance(value, list | tuple):

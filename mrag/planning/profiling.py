@@ -77,8 +77,8 @@ def spelt_out(name: str, comment: str) -> tuple[str, ...]:
     """
     words = [part.lower() for word in re.split(r"[\W_]+", name) for part in name_parts(word)]
     usual = " ".join(_USUAL.get(word, word) for word in words)
-    found = (usual,) * (usual != " ".join(words))
-    return tuple(dict.fromkeys((*found, *_told(words, comment))))
+    names = (usual,) * (usual != " ".join(words))
+    return tuple(dict.fromkeys((*names, *_told(words, comment))))
 
 
 def _told(words: list[str], comment: str) -> tuple[str, ...]:
@@ -120,13 +120,13 @@ def plain_names(names: Iterable[str], holders: Iterable[str]) -> tuple[str, ...]
         ()
     """
     held = [frozenset(map(root, name.lower().split())) for name in holders]
-    found = dict[str, None]()
+    plain = dict[str, None]()
     for name in names:
         *first, last = name.split() or [""]
         words = frozenset(root(word.lower()) for word in first)
         if words and root(last.lower()) == _VALUE and any(words <= holder for holder in held):
-            found[" ".join(first)] = None
-    return tuple(found)
+            plain[" ".join(first)] = None
+    return tuple(plain)
 
 
 DATES: Final = frozenset(XSD + name for name in ("date", "dateTime", "dateTimeStamp", "gYear", "gYearMonth"))
@@ -195,8 +195,8 @@ def number_in(text: str) -> float | None:
         >>> number_in("1,024.5 kg"), number_in("$9.99"), number_in("-3"), number_in("3rd floor, left 2")
         (1024.5, 9.99, -3.0, None)
     """
-    found = measured(text)
-    return float(found[0]) if found and _UNIT.fullmatch(found[1]) else None
+    measure = measured(text)
+    return float(measure[0]) if measure and _UNIT.fullmatch(measure[1]) else None
 
 
 def units_of_texts(texts: Sequence[str]) -> tuple[str, ...]:
@@ -211,13 +211,13 @@ def units_of_texts(texts: Sequence[str]) -> tuple[str, ...]:
         >>> units_of_texts(["12 rooms", "1 room"])
         ()
     """
-    found: dict[object, str] = {}
+    units: dict[object, str] = {}
     for text in sorted(texts):
         number = measured(text)
         unit = number[1] if number else ""
         if size := _size(unit):
-            found.setdefault(size, unit)
-    return tuple(sorted(found.values()))
+            units.setdefault(size, unit)
+    return tuple(sorted(units.values()))
 
 
 def _size(unit: str) -> object:
@@ -238,7 +238,7 @@ def _codes(texts: Sequence[str]) -> bool:
     """Return whether digits are codes: with zeros in front, or with many different words behind them."""
     if any(re.match(r"\s*0\d", text) for text in texts):
         return True
-    units = {found[1].casefold() for text in texts if (found := measured(text)) and found[1]}
+    units = {measure[1].casefold() for text in texts if (measure := measured(text)) and measure[1]}
     return len(units) > max(3, len(texts) // 10)
 
 
@@ -300,13 +300,13 @@ _SHARED: Final = (
 
 def exactly_counted(counts: Mapping[str, int]) -> set[str]:
     """Return the properties that are counted through: those with few triples, if all are few together."""
-    found, total = set[str](), 0
+    classes, total = set[str](), 0
     for p in sorted(counts, key=lambda p: (counts[p], p)):
         total += counts[p]
         if total > _EXACT:
             break
-        found.add(p)
-    return found
+        classes.add(p)
+    return classes
 
 
 def usage_of(
@@ -326,8 +326,8 @@ def quads(kg: KnowledgeGraph, **place: str) -> Iterator[ox.Quad]:
 
 def types_of(kg: KnowledgeGraph, thing: str) -> set[str]:
     """Return the classes that a thing is said to be in."""
-    found = (quad.object for quad in quads(kg, s=thing, p=_TYPE))
-    return {c.value for c in found if isinstance(c, ox.NamedNode)}
+    types = (quad.object for quad in quads(kg, s=thing, p=_TYPE))
+    return {c.value for c in types if isinstance(c, ox.NamedNode)}
 
 
 class _Counting:
@@ -427,8 +427,8 @@ class _Counting:
                     edge = c, p, _text(target)
                     self.edges[edge] = max(self.edges[edge], min(use.triples, triples))
                 seen[p][_text(datatype), _text(target)] += triples
-        for p, found in seen.items():
-            for (kind, _), about in found.items():
+        for p, values in seen.items():
+            for (kind, _), about in values.items():
                 self.uses[p].datatypes.setdefault(kind, round(about))
 
     def _find_kind(self, use: PropertyUsage) -> None:
@@ -539,12 +539,12 @@ class _Touched:
 
     def quads(self) -> dict[str, list[ox.Quad]]:
         """Return the triples that came, by their predicates."""
-        found: dict[str, dict[str, ox.Quad]] = defaultdict(dict)
+        quads_of: dict[str, dict[str, ox.Quad]] = defaultdict(dict)
         for quad in (quad for entity in sorted(self.changed.entities) for quad in quads(self.kg, s=entity)):
             key = mark(quad.subject, quad.predicate, quad.object)
             if key in self.changed.came:
-                found[quad.predicate.value][f"{key} {quad.object}"] = quad
-        return {p: list(some.values()) for p, some in found.items()}
+                quads_of[quad.predicate.value][f"{key} {quad.object}"] = quad
+        return {p: list(some.values()) for p, some in quads_of.items()}
 
     def retyped(self, came: Collection[ox.Quad], more: int) -> frozenset[str]:
         """Return the entities that may be in other classes than before."""
@@ -640,14 +640,14 @@ def _read(kg: KnowledgeGraph) -> KeptNames | None:
         return None
     with suppress(IndexError_):
 
-        def read(found: Committed) -> KeptNames | None:
-            revision, base = found.about.get("revision"), found.about.get("base")
+        def read(entry: Committed) -> KeptNames | None:
+            revision, base = entry.about.get("revision"), entry.about.get("base")
             if not isinstance(revision, int) or revision > kg.revision or not isinstance(base, int):
                 return None
-            if found.about != {**_state(kg), "revision": revision, "base": base}:
+            if entry.about != {**_state(kg), "revision": revision, "base": base}:
                 return None
             # All of it is read now, so that what is damaged is found before it is used.
-            arrays = {n: a for file in found.files for n, a in folder.opened(file, found).items()}
+            arrays = {n: a for file in entry.files for n, a in folder.opened(file, entry).items()}
             return KeptNames(revision, base, arrays)
 
         return folder.load(read)
@@ -701,14 +701,14 @@ def schema_of_array(array: npt.NDArray[np.uint8]) -> Schema:
         >>> schema_of_array(schema_array(schema)) == schema
         True
     """
-    found: dict[str, Any] = _tuples(json.loads(array.tobytes()))
+    fields: dict[str, Any] = _tuples(json.loads(array.tobytes()))
     return Schema(
         **{
-            **found,
-            "classes": {c: ClassInfo(**info) for c, info in found["classes"].items()},
-            "properties": {p: PropertyInfo(**info) for p, info in found["properties"].items()},
-            "edges": tuple(ClassEdge(**edge) for edge in found["edges"]),
-            "tree": TermTree(**found["tree"]) if found["tree"] else None,
+            **fields,
+            "classes": {c: ClassInfo(**info) for c, info in fields["classes"].items()},
+            "properties": {p: PropertyInfo(**info) for p, info in fields["properties"].items()},
+            "edges": tuple(ClassEdge(**edge) for edge in fields["edges"]),
+            "tree": TermTree(**fields["tree"]) if fields["tree"] else None,
         }
     )
 
@@ -824,11 +824,11 @@ def changed_since(kg: KnowledgeGraph, revision: int, predicates: Mapping[str, in
     if touched is None or len(touched.entities) > _MOST_TOUCHED:
         return None
     now = kg.profile().predicates
-    found = {p for p in {*now, *predicates} if now.get(p, 0) != predicates.get(p, 0)}
-    found.update(quad.predicate.value for entity in touched.entities for quad in quads(kg, s=entity))
+    changed = {p for p in {*now, *predicates} if now.get(p, 0) != predicates.get(p, 0)}
+    changed.update(quad.predicate.value for entity in touched.entities for quad in quads(kg, s=entity))
     for text in queries.get("context/in-degree").batches("entity", sorted(touched.entities)):
-        found.update(str(p) for _, p, _ in kg.select(text))
-    return ChangedParts(frozenset(found), touched.entities, touched.texts, touched.came)
+        changed.update(str(p) for _, p, _ in kg.select(text))
+    return ChangedParts(frozenset(changed), touched.entities, touched.texts, touched.came)
 
 
 def unchanged(
@@ -918,13 +918,13 @@ def members(kg: KnowledgeGraph, above: Ancestors) -> dict[str, int]:
     below: defaultdict[str, list[str]] = defaultdict(list)
     for c, a in sorted((c, a) for c, over in above.items() for a in over):
         below[a].append(c)
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     # What is in a class is counted at once.
     for batch in _in_batches(sorted(below), lambda a: len(below[a]) + 1, 500):
         pairs = [(a, c) for a in batch for c in (*below[a], a)]
         text = queries.get("planning/members").bind(parent_class=pairs)
-        found.update((str(parent), int(str(n))) for parent, n in kg.select(text))
-    return found
+        counts.update((str(parent), int(str(n))) for parent, n in kg.select(text))
+    return counts
 
 
 def raised(uses: Mapping[str, PropertyUsage], edges: Edges, above: Ancestors) -> Edges:
@@ -940,13 +940,13 @@ def raised(uses: Mapping[str, PropertyUsage], edges: Edges, above: Ancestors) ->
             for c, n in sorted(shares.items()):
                 for a in above.get(c, ()):
                     shares[a] = min(most, shares.get(a, 0) + n)
-    found = dict(edges)
+    counts = dict(edges)
     for (source, p, target), n in edges.items():
         for s in (source, *above.get(source, ())):
             for t in (target, *above.get(target, ())):
                 if (s, t) != (source, target):
-                    found[s, p, t] = min(uses[p].triples, found.get((s, p, t), 0) + n)
-    return found
+                    counts[s, p, t] = min(uses[p].triples, counts.get((s, p, t), 0) + n)
+    return counts
 
 
 def _direct(stated: Mapping[str, set[str]]) -> list[tuple[str, str]]:
@@ -1058,10 +1058,10 @@ _FEWEST_TERMS: Final = 5
 @cache
 def usual_names() -> Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]:
     """Return what classes and properties of common vocabularies are called, and from object to subject."""
-    found: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
+    texts: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
     for iri, names, inverse in rows("planning/vocabularies.tsv"):
-        found[iri] = tuple(filter(None, names.split("|"))), tuple(filter(None, inverse.split("|")))
-    return found
+        texts[iri] = tuple(filter(None, names.split("|"))), tuple(filter(None, inverse.split("|")))
+    return texts
 
 
 def kinds_of(classes: Iterable[str]) -> frozenset[str]:
@@ -1100,11 +1100,11 @@ def schema_of(kg: KnowledgeGraph) -> Schema:
     """
 
     def make() -> Schema:
-        found = kept(kg)
-        if found is not None and found.revision == kg.revision:
-            return schema_of_array(found.arrays["schema"])
+        entry = kept(kg)
+        if entry is not None and entry.revision == kg.revision:
+            return schema_of_array(entry.arrays["schema"])
         schema = _Reader(kg).schema()
-        if found is None and (known := remembered(kg)) is not None:
+        if entry is None and (known := remembered(kg)) is not None:
             # Who stops while the names are read need not begin again.
             keep(kg, known.revision, known.arrays())
         return schema
@@ -1127,8 +1127,8 @@ def classes_of(kg: KnowledgeGraph, things: Iterable[Term | str]) -> dict[str, tu
             read[str(thing)].append(str(cls))
     if len(known) > _KEPT_THINGS:
         known.clear()
-    known |= (found := {thing: tuple(classes) for thing, classes in read.items()})
-    return told | found
+    known |= (fresh := {thing: tuple(classes) for thing, classes in read.items()})
+    return told | fresh
 
 
 class _Reader:
@@ -1189,15 +1189,15 @@ class _Reader:
         self, uses: dict[str, PropertyUsage], edges: dict[tuple[str, str, str], int]
     ) -> dict[str, str]:
         """Add the properties that only restrictions of classes speak of; return how they lead to values."""
-        found: dict[str, str] = {}
+        restrictions: dict[str, str] = {}
         if self.tree is None or OWL + "onProperty" not in self.profile.predicates:
-            return found
+            return restrictions
         kind = self.tree.kind
         for p_, way, c, said, terms, values in self.kg.select(queries.get("planning/restrictions").text):
             p, target = str(p_), _text(c)
-            if (p in uses and p not in found) or found.get(p, str(way)) != str(way):
+            if (p in uses and p not in restrictions) or restrictions.get(p, str(way)) != str(way):
                 continue
-            found[p] = str(way)
+            restrictions[p] = str(way)
             use = uses.setdefault(p, PropertyUsage(p, 0, {"": 0}, kind="entity"))
             # A value of several classes is in several rows.
             use.triples = use.datatypes[""] = max(use.triples, _count(said))
@@ -1206,7 +1206,7 @@ class _Reader:
             if not target or is_asked(target) or target == kind:
                 use.ranges[target] = _count(values)
                 edges[kind, p, target] = _count(said)
-        return found
+        return restrictions
 
     def _untyped(self, uses: Mapping[str, PropertyUsage]) -> int:
         """Return about how many things have no class: at least as many as one property shows."""
@@ -1280,22 +1280,22 @@ class _Reader:
         comments = {term: min(texts)[1] for term, texts in said.items()}
         for term in terms:
             # The best language of each property of names; others are names in another tongue, kept behind.
-            found = [
+            labels = [
                 _in_words(text)
                 for _, _, text in sorted(named[term], key=lambda n: (n[0], n[1], n[2]))
                 if text
             ]
-            more = spelt_out(found[0] if found else local_name(term), comments.get(term, ""))
-            names[term] = tuple(dict.fromkeys((*found, *more, *self._usual(term)[0], local_name(term))))
+            more = spelt_out(labels[0] if labels else local_name(term), comments.get(term, ""))
+            names[term] = tuple(dict.fromkeys((*labels, *more, *self._usual(term)[0], local_name(term))))
         return names, comments
 
     def _inverses(self, uses: Mapping[str, PropertyUsage]) -> dict[str, list[str]]:
-        found: defaultdict[str, list[str]] = defaultdict(list)
+        inverses: defaultdict[str, list[str]] = defaultdict(list)
         if OWL + "inverseOf" in self.profile.predicates:
             for p, inverse in self.kg.select(queries.get("context/inverses").text):
                 if str(p) in uses and p != inverse:
-                    found[str(p)].append(str(inverse))
-        return found
+                    inverses[str(p)].append(str(inverse))
+        return inverses
 
     def _declared(self, uses: Mapping[str, PropertyUsage]) -> None:
         """Take the declared classes of properties whose data show none."""
@@ -1317,9 +1317,9 @@ class _Reader:
         if RDFS + "subClassOf" in self.profile.predicates:
             for lower, parent in self.kg.select(queries.get("planning/hierarchy").text):
                 direct[str(lower)].add(str(parent))
-        found = {c: frozenset(ancestors([c], direct)) for c in counts}
-        further = set().union(*found.values()) - found.keys()
-        return found | {c: frozenset(ancestors([c], direct)) for c in sorted(further)}
+        above = {c: frozenset(ancestors([c], direct)) for c in counts}
+        further = set().union(*above.values()) - above.keys()
+        return above | {c: frozenset(ancestors([c], direct)) for c in sorted(further)}
 
 
 def _parents(counts: Mapping[str, int], above: Ancestors) -> dict[str, tuple[str, ...]]:

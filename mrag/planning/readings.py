@@ -56,13 +56,13 @@ def reading_of(plan: Plan, shown: Sequence[str], probability: float, note: str) 
 
 def alike_named(plan: Plan) -> list[tuple[Pattern, ...]]:
     """Return the triples that relate one thing in one way to several that are named: "films by A and B"."""
-    found: dict[tuple[object, ...], list[Pattern]] = {}
+    patterns: dict[tuple[object, ...], list[Pattern]] = {}
     for p in plan.where.patterns:
         if isinstance(p.subject, Unknown) and isinstance(p.object, URIRef) and p.predicate != RDF.type:
-            found.setdefault((p.subject, p.predicate), []).append(p)
+            patterns.setdefault((p.subject, p.predicate), []).append(p)
         elif isinstance(p.subject, URIRef) and isinstance(p.object, Unknown):
-            found.setdefault((p.predicate, p.object), []).append(p)
-    return [tuple(same) for same in found.values() if len(same) > 1]
+            patterns.setdefault((p.predicate, p.object), []).append(p)
+    return [tuple(same) for same in patterns.values() if len(same) > 1]
 
 
 def united(plan: Plan, question: str) -> Plan | None:

@@ -80,15 +80,15 @@ def schema_text(lexicon: Lexicon, question: str) -> str:
         touched = max((scores.get(p.iri, 0.0) for p in told[cls]), default=0.0)
         return -scores.get(cls, 0.0) - touched, -schema.classes[cls].count
 
-    found, left = list[str](), _LETTERS
+    lines, left = list[str](), _LETTERS
     for cls in sorted(sorted(told), key=weight):
         said = sorted(told[cls], key=lambda p: (-scores.get(p.iri, 0.0), -p.triples, p.iri))
         line = f"{schema.classes[cls].names[0]}: {', '.join(_described(schema, p) for p in said)}"
-        found.append(line[:left])
+        lines.append(line[:left])
         left -= len(line) + 1
         if left <= 0:
             break
-    return "\n".join(found)
+    return "\n".join(lines)
 
 
 def _properties(schema: Schema, cls: str) -> Iterator[PropertyInfo]:

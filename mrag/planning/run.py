@@ -104,18 +104,18 @@ def run(
     """
     limits = limits or LIMITS
     began = time.monotonic()
-    query, found = _fetched(kg, plan, schema, limits, spare, known)
-    if isinstance(found, bool):
-        return PlanResult(query, holds=found, seconds=time.monotonic() - began)
-    rows = _rows(found, plan)
+    query, result = _fetched(kg, plan, schema, limits, spare, known)
+    if isinstance(result, bool):
+        return PlanResult(query, holds=result, seconds=time.monotonic() - began)
+    rows = _rows(result, plan)
     things = named and any(isinstance(row[at], URIRef) for row in rows[:1] for at in _keys(plan))
     whole = plan
     if things and plan.limit is not None:
         whole = replace(plan, limit=None, offset=0, ties=False)
         query, again = _fetched(kg, whole, schema, limits, spare, known)
         assert isinstance(again, SelectResult)
-        found, rows = again, _rows(again, whole)
-    if settled and spare is None and _is_open(rows, whole, limits.rows, len(found)):
+        result, rows = again, _rows(again, whole)
+    if settled and spare is None and _is_open(rows, whole, limits.rows, len(result)):
         # Which of many equal rows come first has to be decided by the store.
         took = time.monotonic() - began
         if limits.seconds < 2 * took and not patient:
@@ -123,14 +123,14 @@ def run(
         left = replace(limits, seconds=max(0.001, limits.seconds - took))
         query, again = _fetched(kg, whole, schema, left, SPARE, known)
         assert isinstance(again, SelectResult)
-        found, rows = again, _rows(again, plan)
+        result, rows = again, _rows(again, plan)
     if things:
         keys = _keys(plan)
         rows = in_order(
             rows, plan, kg.labels({str(r[at]) for r in rows for at in keys if isinstance(r[at], URIRef)})
         )
     seconds = time.monotonic() - began
-    shown, behind, truncated = _cut(rows, plan, limits.rows, len(found.rows))
+    shown, behind, truncated = _cut(rows, plan, limits.rows, len(result.rows))
     return PlanResult(
         query,
         tuple(c.name for c in plan.columns),
@@ -156,11 +156,11 @@ def _fetched(
         return query, known[query]
     # Not through the gate for what others write: it is printed from typed patterns, and names no graph.
     most = replace(limits, rows=plan.offset + limits.rows + SPARE + 1)
-    found = kg.store.bounded(query, kg.dataset(), most)
-    assert not isinstance(found, list)
+    result = kg.store.bounded(query, kg.dataset(), most)
+    assert not isinstance(result, list)
     if known is not None:
-        known[query] = found
-    return query, found
+        known[query] = result
+    return query, result
 
 
 def _compiled(
@@ -195,11 +195,11 @@ def ask_together(
         limits = Limits(seconds, sum(asked[text][1] + SPARE for text in some), 8 << 20)
         with suppress(StoreError):
             whole = printed(in_one([asked[text][0] for text in some]))
-            found = kg.store.bounded(whole, kg.dataset(), limits)
-            assert isinstance(found, SelectResult)
+            result = kg.store.bounded(whole, kg.dataset(), limits)
+            assert isinstance(result, SelectResult)
             for at, text in enumerate(some):
                 query, wanted, longer = asked[text]
-                rows = [row for row in found if str(row[0]) == str(at)]
+                rows = [row for row in result if str(row[0]) == str(at)]
                 if isinstance(query, Ask):
                     known[text] = bool(rows)
                     continue
@@ -210,10 +210,10 @@ def ask_together(
     return known
 
 
-def _rows(found: SelectResult, plan: Plan) -> list[Cells]:
+def _rows(result: SelectResult, plan: Plan) -> list[Cells]:
     kinds = [kind_of(c.value) for c in plan.columns]
     computed = any(kind in COMPUTED for kind in kinds)
-    cells = (tuple(map(shown_as, row, kinds)) for row in found.rows) if computed else map(tuple, found.rows)
+    cells = (tuple(map(shown_as, row, kinds)) for row in result.rows) if computed else map(tuple, result.rows)
     # Values that a store prints in two ways are one here.
     return in_order({row for row in cells if any(cell is not None for cell in row)}, plan)
 

@@ -192,7 +192,7 @@ def _triples(kg: KnowledgeGraph, saved: SavedQuestion) -> Iterator[Triple]:
 
 
 def _read(kg: KnowledgeGraph) -> Iterator[SavedQuestion]:
-    found: dict[str, dict[str, str]] = {}
+    fields: dict[str, dict[str, str]] = {}
     text = queries.get("planning/saved-list").bind(kg=[kg.iri])
     try:
         with books(kg) as store:
@@ -200,10 +200,10 @@ def _read(kg: KnowledgeGraph) -> Iterator[SavedQuestion]:
     except StoreError:
         return  # a store that cannot tell can still be asked
     for node, p, o, author in rows:
-        values = found.setdefault(str(node), {})
+        values = fields.setdefault(str(node), {})
         values[str(p)] = str(o)
         values["author"] = "" if author is None else str(author)
-    for name, values in sorted(found.items()):
+    for name, values in sorted(fields.items()):
         try:
             yield _saved(name.removeprefix(SAVED), values)
         except (ConfigError, TermError, KeyError, TypeError, ValueError, AttributeError):
@@ -247,13 +247,13 @@ class SaidValues:
         """Return what some words, and none beside, may stand for in a slot, likeliest first."""
         units = [u for u in self._units if (u.start, u.end) == (start, end)]
         said = self._text[self._words[start].start : self._words[end - 1].end] if units else ""
-        found = {o.filling: o for u in units for o in self._fitter.options(u, said, [slot])}
-        return sorted(found.values(), key=lambda o: (-o.score, str(o.filling[0])))
+        options = {o.filling: o for u in units for o in self._fitter.options(u, said, [slot])}
+        return sorted(options.values(), key=lambda o: (-o.score, str(o.filling[0])))
 
     def places(self, slot: Slot) -> list[tuple[int, int]]:
         """Return which words say what stands in a slot: the longest names, the shortest values."""
-        found = {(u.start, u.end) for u in self._units}
-        same = [(i, j) for i, j in found if any(not o.changes for o in self.options(slot, i, j))]
+        places = {(u.start, u.end) for u in self._units}
+        same = [(i, j) for i, j in places if any(not o.changes for o in self.options(slot, i, j))]
 
         def inside(one: tuple[int, int], other: tuple[int, int]) -> bool:
             return one != other and other[0] <= one[0] and one[1] <= other[1]
@@ -274,7 +274,7 @@ def taught(kg: KnowledgeGraph, reader: RoleReader, text: str) -> list[Reading]:
     every = list_questions(kg)
     if not every:
         return []
-    fitter, found = SlotFitter(kg, reader.schema), []
+    fitter, readings = SlotFitter(kg, reader.schema), []
     patterns = kg.cached(_PATTERNS, lambda: [_pattern(reader, fitter, saved) for saved in every])
     values = SaidValues(reader.lexicon, fitter, text)
     for saved, pattern in zip(every, patterns, strict=True):
@@ -287,8 +287,8 @@ def taught(kg: KnowledgeGraph, reader: RoleReader, text: str) -> list[Reading]:
                 g for g in gaps if g.kind in _FILLED and not known.issuperset(g.words.lower().split())
             )
             best = replace(best, ignored=tuple(dict.fromkeys(g.words for g in gaps)))
-            found.append((-best.probability, len(pattern), saved.name, best))
-    return [reading for *_, reading in sorted(found, key=lambda f: f[:3])]
+            readings.append((-best.probability, len(pattern), saved.name, best))
+    return [reading for *_, reading in sorted(readings, key=lambda f: f[:3])]
 
 
 def _pattern(reader: RoleReader, fitter: SlotFitter, saved: SavedQuestion) -> SavedPattern:
@@ -299,12 +299,12 @@ def _pattern(reader: RoleReader, fitter: SlotFitter, saved: SavedQuestion) -> Sa
         places = said.places(slot) if slot.role not in ("class", "property") else []
         if len(places) == 1 and all(j <= a or b <= i for i, j in places for a, b in spans):
             spans[places[0]] = slot
-    found: SavedPattern = []
+    pattern: SavedPattern = []
     at = 0
     for (i, j), slot in sorted(spans.items(), key=lambda one: one[0]):
-        found += [said.keys[at:i], slot]
+        pattern += [said.keys[at:i], slot]
         at = j
-    return [*found, said.keys[at:]]
+    return [*pattern, said.keys[at:]]
 
 
 def _filled(saved: SavedQuestion, pattern: SavedPattern, values: SaidValues) -> Iterator[Reading]:
@@ -312,9 +312,9 @@ def _filled(saved: SavedQuestion, pattern: SavedPattern, values: SaidValues) -> 
     for spans in _aligned(pattern, values.keys):
         options = [values.options(slot, *span) for slot, span in zip(slots, spans, strict=True)]
         if all(options):
-            changes = [(slot, found[0].filling) for slot, found in zip(slots, options, strict=True)]
+            changes = [(slot, every[0].filling) for slot, every in zip(slots, options, strict=True)]
             plan = filled(saved.computed.plan, changes)
-            shares = (found[0].score / sum(o.score == found[0].score for o in found) for found in options)
+            shares = (every[0].score / sum(o.score == every[0].score for o in every) for every in options)
             note = f"read like the saved question “{saved.name}”"
             yield reading_of(plan, saved.computed.shown, _SURE * min(shares, default=1.0), note)
 

@@ -87,7 +87,7 @@ def slots_of(plan: Plan) -> list[Slot]:
         >>> [s.role for s in slots_of(Plan(Block((Pattern(x, URIRef("urn:in"), URIRef("urn:Rome")),))))]
         ['property', 'entity']
     """
-    found: dict[tuple[SlotRole, tuple[Term, ...]], Slot] = {}
+    slots: dict[tuple[SlotRole, tuple[Term, ...]], Slot] = {}
     patterns = [p for p in walk(plan) if isinstance(p, Pattern)]
     for role, terms, at, bounds in _places(plan):
         of = {terms[0], at} if role == "entity" else {at}
@@ -98,8 +98,8 @@ def slots_of(plan: Plan) -> list[Slot]:
             tuple(dict.fromkeys(str(p.predicate) for p in patterns if p.object in of and _said(p))),
             bounds,
         )
-        found.setdefault((role, terms), slot)
-    return list(found.values())
+        slots.setdefault((role, terms), slot)
+    return list(slots.values())
 
 
 def _said(pattern: Pattern) -> bool:
@@ -258,12 +258,12 @@ class SlotFitter:
 
     def _entities(self, slot: Slot) -> set[str]:
         """Return the classes of what a slot names, and of all that its place may name."""
-        found = {c for p in slot.object_of for c in self._ends(p, False)}
-        found |= {c for p in slot.subject_of for c in self._ends(p, True)}
+        classes = {c for p in slot.object_of for c in self._ends(p, False)}
+        classes |= {c for p in slot.subject_of for c in self._ends(p, True)}
         if slot.term not in self._classes:
             named = classes_of(self._kg, [slot.term])[str(slot.term)]
             self._classes[slot.term] = set(self._schema.with_superclasses(named))
-        return (found | self._classes[slot.term]) - {""}
+        return (classes | self._classes[slot.term]) - {""}
 
     def _ends(self, iri: str, domain: bool) -> set[str]:
         info = self._schema.properties.get(iri)

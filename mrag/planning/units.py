@@ -66,8 +66,8 @@ def units_shown(plan: pl.Plan, schema: Schema) -> dict[str, str]:
         elif isinstance(part, pl.Plan) and part is not plan:
             inner = units_shown(part, schema)
             known.update({pl.Unknown(name): unit for name, unit in inner.items()})
-    found = ((column.name, _unit_of(column.value, known)) for column in plan.columns)
-    return {name: unit for name, unit in found if unit}
+    pairs = ((column.name, _unit_of(column.value, known)) for column in plan.columns)
+    return {name: unit for name, unit in pairs if unit}
 
 
 def with_unit(number: str, unit: str) -> str:

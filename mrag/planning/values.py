@@ -112,8 +112,8 @@ def number_of(value: sparql.Expression | str) -> Given:
         True
     """
     if isinstance(value, str):
-        found = measured(value)
-        return Given(ox.Literal(found[0], datatype=DOUBLE)) if found else NOTHING
+        measure = measured(value)
+        return Given(ox.Literal(measure[0], datatype=DOUBLE)) if measure else NOTHING
     lasting = sparql.AllOf((matches(value, DURATION), matches(value, _TIMED)))
     seconds = _duration_seconds(value)
     # Virtuoso's regex() misses these signs where the pattern has character classes; its replace() does not.
@@ -154,11 +154,11 @@ def measured(text: str) -> tuple[str, str] | None:
     """
     if (lasting := _DURATION.match(text)) and re.match(_TIMED, text):
         return str(sum(float(lasting[group] or 0) * size for group, size in _SECONDS)), DURATION_UNIT
-    found = _MEASURE.match(re.sub(_CURRENCIES, "~", text))
-    if found is None:
+    match = _MEASURE.match(re.sub(_CURRENCIES, "~", text))
+    if match is None:
         return None
-    unit = text[slice(*found.span(2))] or text[slice(*found.span(10))]
-    return found[1] + found[5].replace(",", "") + (found[9] or ""), unit.strip()
+    unit = text[slice(*match.span(2))] or text[slice(*match.span(10))]
+    return match[1] + match[5].replace(",", "") + (match[9] or ""), unit.strip()
 
 
 Value: TypeAlias = Term | float | str | None
@@ -172,10 +172,10 @@ _TIME = compile_late(r"[T ]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?", re.A)
 
 def moment(value: Value) -> tuple[int, int] | None:
     """Return the days since the year 1 and the seconds of the last day."""
-    found = _DATE.match(str(value))
-    if value is None or found is None:
+    match = _DATE.match(str(value))
+    if value is None or match is None:
         return None
-    day = date(int(found[1]), int(found[2]), 1) + timedelta(int(found[3]) - 1)
+    day = date(int(match[1]), int(match[2]), 1) + timedelta(int(match[3]) - 1)
     time = _TIME.match(str(value), 10)
     hours, minutes, seconds = (int(n or 0) for n in time.groups()) if time else (0, 0, 0)
     return day.toordinal(), hours * 3600 + minutes * 60 + seconds
@@ -238,10 +238,10 @@ def part_of_date(name: Part | OneOf["time"], given: Given) -> Given:
     """
     text = given.value
     if isinstance(text, ox.Literal):
-        found = stamp(text.value) if name == "time" else date_part(name, text.value)
-        if found is None:
+        selection = stamp(text.value) if name == "time" else date_part(name, text.value)
+        if selection is None:
             return NOTHING
-        return Given(_number(int(found)) if isinstance(found, float) else ox.Literal(str(found)))
+        return Given(_number(int(selection)) if isinstance(selection, float) else ox.Literal(str(selection)))
     if given.dated:
         return _known(name, given)
     pattern, part = _PARTS[name]
@@ -311,8 +311,8 @@ def finest(kinds: Iterable[str]) -> Precision | None:
         >>> finest(["any", "date"]), finest(["any", "text"])
         ('date', None)
     """
-    found: tuple[Precision, ...] = ("year-month", "date", "time")
-    return next((name for name in found if name in set(kinds)), None)
+    precisions: tuple[Precision, ...] = ("year-month", "date", "time")
+    return next((name for name in precisions if name in set(kinds)), None)
 
 
 def days(start: Given, end: Given) -> Given:
@@ -339,8 +339,8 @@ def _moment(given: Given) -> tuple[sparql.Expression, sparql.Expression] | None:
     text = given.value
     if not isinstance(text, ox.Literal):
         return _day_number(text), _number(0) if given.form == "date" else _seconds(text)
-    found = moment(text.value)
-    return None if found is None else (_number(found[0]), _number(found[1]))
+    bounds = moment(text.value)
+    return None if bounds is None else (_number(bounds[0]), _number(bounds[1]))
 
 
 def _seconds(text: sparql.Expression) -> sparql.Expression:
@@ -666,10 +666,10 @@ class ValueCompiler:
         written = text(variable)
         numeric, zero = whole(written), _number(0)
         number = sparql.Call("if", (numeric, sparql.Cast(DOUBLE, written), sparql.Cast(DOUBLE, zero)))
-        found: list[_Key] = [sparql.Call("if", (numeric, zero, ox.Literal(1)))]
+        keys: list[_Key] = [sparql.Call("if", (numeric, zero, ox.Literal(1)))]
         for key in (number, sparql.Call("lcase", (written,))):
-            found.append(sparql.Descending(key) if descending else key)
-        return found
+            keys.append(sparql.Descending(key) if descending else key)
+        return keys
 
 
 def bind(given: Given, variable: ox.Variable, nothing: Callable[[], ox.Variable]) -> list[sparql.Pattern]:
@@ -715,8 +715,8 @@ def kind_of(expression: pl.Expression, columns: Mapping[str, Kind] | None = None
         case pl.DatePart("clock", _):
             return "text"
         case pl.Aggregate("minimum" | "maximum", value) if value is not None:
-            found = kind_of(value)
-            return "text" if found == "any" else found
+            kind = kind_of(value)
+            return "text" if kind == "any" else kind
         case pl.Scalar(plan):
             return kind_of(plan.columns[0].value)
         case _:
@@ -787,7 +787,7 @@ def in_order(
         plan: The plan.
         called: What things are called, by which they are put in order; by their IRIs where it is not known.
     """
-    found = sorted(rows, key=lambda row: [str(cell if cell is not None else "") for cell in row])
+    ordered = sorted(rows, key=lambda row: [str(cell if cell is not None else "") for cell in row])
     names = [c.name for c in plan.columns]
 
     def key(cell: Cell, down: bool) -> tuple[int, float, str]:
@@ -797,8 +797,8 @@ def in_order(
     for order in reversed(plan.order):
         at = names.index(order.column)
         down = order.descending
-        found.sort(key=lambda row, at=at, down=down: key(row[at], down), reverse=down)  # type: ignore[misc]
-    return found
+        ordered.sort(key=lambda row, at=at, down=down: key(row[at], down), reverse=down)  # type: ignore[misc]
+    return ordered
 
 
 def sort_key(cell: Cell, descending: bool = False) -> tuple[int, float, str]:

@@ -35,19 +35,19 @@ def all_of(said: Sequence[str]) -> str:
         >>> all_of(["red", "large", "but none where it is cold"])
         'red and large, but none where it is cold'
     """
-    found = said[0] if said else ""
+    text = said[0] if said else ""
     for one in said[1:]:
-        found += (
+        text += (
             f", {one}" if one.startswith("but none") else f" {'' if one[:8] == 'and not ' else 'and '}{one}"
         )
-    return found
+    return text
 
 
-def by_group(found: str, keys: Sequence[str], each: str) -> tuple[str, list[str]]:
+def by_group(text: str, keys: Sequence[str], each: str) -> tuple[str, list[str]]:
     """Name groups where words speak of them.
 
     Args:
-        found: The words.
+        text: The words.
         keys: What is grouped by.
         each: What stands in place of "the" before it.
 
@@ -61,11 +61,11 @@ def by_group(found: str, keys: Sequence[str], each: str) -> tuple[str, list[str]
     left = []
     for key in keys:
         named = re.compile(rf"\bthe {re.escape(key)}(?=$|,| and )")
-        if len(named.findall(found)) == 1:
-            found = f"{each} {key}".join(named.split(found))
+        if len(named.findall(text)) == 1:
+            text = f"{each} {key}".join(named.split(text))
         else:
             left.append(key)
-    return found, left
+    return text, left
 
 
 def of_each_group(plan: pl.Plan) -> tuple[pl.Plan, str]:
@@ -259,14 +259,14 @@ class _Words:
 
     def _bounds(self, conditions: Sequence[pl.Condition], pattern: pl.Pattern, which: str) -> str:
         """Return all that a property is bounded by, named once."""
-        found: dict[str, list[str]] = {}
+        bounds: dict[str, list[str]] = {}
         for condition in conditions:
             named, said = self._bound(condition, pattern, which)
-            saids = found.setdefault(named, [])
+            saids = bounds.setdefault(named, [])
             short = said.removeprefix("is ") if saids and saids[0].startswith("is ") else said
             if said not in saids and short not in saids:
                 saids.append(short)
-        first, *others = (f"{named} {' and '.join(saids)}" for named, saids in found.items())
+        first, *others = (f"{named} {' and '.join(saids)}" for named, saids in bounds.items())
         return join([first, *(others if which == "which" else (f"the {other}" for other in others))])
 
     def _is_time(self, value: pl.Expression) -> bool:
@@ -326,16 +326,16 @@ class _Words:
     def _aggregate(self, aggregate: pl.Aggregate) -> str:
         fold = FOLDS[aggregate.function]
         if aggregate.value is not None:
-            found = f"the {fold} {self._bare(aggregate.value)}"
-            found += f" of {join([self._plural(u) for u in aggregate.of])}" if aggregate.of else ""
+            text = f"the {fold} {self._bare(aggregate.value)}"
+            text += f" of {join([self._plural(u) for u in aggregate.of])}" if aggregate.of else ""
         else:
-            found = f"the {fold} of {join([self._plural(u) for u in aggregate.of])}"
+            text = f"the {fold} of {join([self._plural(u) for u in aggregate.of])}"
             if len(aggregate.of) == 1 and (told := self._told.get(aggregate.of[0])):
-                found += f" {told}"
+                text += f" {told}"
         if not aggregate.where.empty:
             main = aggregate.of[0] if aggregate.of else self._roles.subject
-            found = f"{found} {self._block(aggregate.where, main)}".rstrip()
-        return found
+            text = f"{text} {self._block(aggregate.where, main)}".rstrip()
+        return text
 
     def _bare(self, value: pl.Expression) -> str:
         """Return what a property of something is called, without saying of what."""
@@ -418,8 +418,8 @@ class _Words:
 
     def _where(self, before: str) -> str:
         """Return what must hold, with a word before it if there is anything."""
-        found = self._block(self._plan.where, self._roles.subject)
-        return f"{before}{found}" if found else ""
+        text = self._block(self._plan.where, self._roles.subject)
+        return f"{before}{text}" if text else ""
 
     def _block(self, block: pl.Block, main: pl.Unknown | None) -> str:
         """Return what must hold: first what is said of the main thing itself, then what is of others."""
@@ -441,7 +441,7 @@ class _Words:
         for optional in block.optional:
             said = self._block(optional, main)
             others.append(said and f"if there is one, {said}")
-        said, rest = (all_of([f for f in found if f]) for found in (own, others))
+        said, rest = (all_of([f for f in parts if f]) for parts in (own, others))
         if not rest or main is None:
             return " and ".join(f for f in (said, rest) if f)
         return f"{said}, where {rest}" if said else f"where {rest}"
@@ -564,16 +564,16 @@ class _Words:
             return f"whether {having if plan.having else one + self._where('')}".rstrip()
         listed = [c.value for c in plan.columns if not aggregates(c.value)]
         if folded:
-            found = join([self.value(v) + self._where(" ") for v in folded])
+            text = join([self.value(v) + self._where(" ") for v in folded])
             keys = [self._key(v) for v in (*listed, *(u for u in plan.group_by if u not in listed))]
-            found, groups = by_group(found, keys, "each")
-            found += f", for each {join(groups)}" if groups else ""
+            text, groups = by_group(text, keys, "each")
+            text += f", for each {join(groups)}" if groups else ""
         else:
-            found = self._rows(listed)
+            text = self._rows(listed)
         if plan.having:
             bare = self._roles.subject in listed and not self._where("")
-            found += f"{'' if bare else ','} where {having}"
-        return found + self._shape()
+            text += f"{'' if bare else ','} where {having}"
+        return text + self._shape()
 
     def single(self) -> str:
         """Return the one value of a plan in words."""
@@ -653,7 +653,7 @@ class _Words:
         return self.value(value).removeprefix("the ")
 
     def _shape(self) -> str:
-        plan, found = self._plan, ""
+        plan, text = self._plan, ""
         for number, order in enumerate(plan.order):
             value = next(c.value for c in plan.columns if c.name == order.column)
             ways = ("latest", "earliest") if self._is_time(value) else ("greatest", "least")
@@ -662,13 +662,13 @@ class _Words:
             alone = bool(aggregates(value)) and sum(bool(aggregates(c.value)) for c in plan.columns) == 1
             lists = not number and not plan.grouped
             alone = alone or (lists and value == plan.columns[-1].value != self._roles.subject)
-            found += f", {'then ' if number else ''}" + (way if alone else f"by {self.value(value)}, {way}")
+            text += f", {'then ' if number else ''}" + (way if alone else f"by {self.value(value)}, {way}")
         if plan.limit is not None:
             first, last = plan.offset + 1, plan.offset + plan.limit
             if plan.offset:
-                found += f", number {first}" if first == last else f", numbers {first} to {last}"
+                text += f", number {first}" if first == last else f", numbers {first} to {last}"
             else:
-                found += f", only the first {plan.limit if plan.limit != 1 else 'one'}"
+                text += f", only the first {plan.limit if plan.limit != 1 else 'one'}"
         elif plan.offset:
-            found += f", without the first {plan.offset}"
-        return found + (", ties included" if plan.ties and plan.limit is not None else "")
+            text += f", without the first {plan.offset}"
+        return text + (", ties included" if plan.ties and plan.limit is not None else "")

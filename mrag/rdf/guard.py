@@ -81,14 +81,14 @@ def read_gate(
         Traceback (most recent call last):
         mrag.errors.QueryRefused: SERVICE is not allowed...
     """
-    found = _gate(text, tuple(sorted({**DEFAULT_PREFIXES, **(prefixes or {})}.items())), seconds)
+    query = _gate(text, tuple(sorted({**DEFAULT_PREFIXES, **(prefixes or {})}.items())), seconds)
     allowed = {*graphs, EXPLICIT, IMPLICIT, PROVENANCE}
-    for graph in (*found.graphs, *found.named):
+    for graph in (*query.graphs, *query.named):
         if graph not in allowed:
             what = "The query names a graph outside the dataset."
             hint = "Nothing is fetched from the web. Load it first, or leave FROM out."
             raise QueryRefused(what, query=text, term=graph, hint=hint)
-    return found
+    return query
 
 
 @lru_cache(maxsize=256)

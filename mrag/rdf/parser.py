@@ -171,9 +171,9 @@ class Tokens:
             rest += 1
         self.tokens[number:rest] = parts
 
-    def _token(self, found: re.Match[str]) -> SparqlToken:
-        kind, text = found.lastgroup, found[0]
-        start, end = found.span()
+    def _token(self, match: re.Match[str]) -> SparqlToken:
+        kind, text = match.lastgroup, match[0]
+        start, end = match.span()
         match kind:
             case "word":
                 return self._word(text, start, end)
@@ -203,10 +203,10 @@ class Tokens:
             value = _ESCAPE.sub(self._unescape, value)
         return SparqlToken("string", f'"{value.translate(_PRINTED)}"', value, start, end)
 
-    def _unescape(self, found: re.Match[str]) -> str:
-        if found[1] not in _ESCAPES:
-            raise self.refused(f"No such escape in a string: {found[0]!r}")
-        return _ESCAPES[found[1]]
+    def _unescape(self, match: re.Match[str]) -> str:
+        if match[1] not in _ESCAPES:
+            raise self.refused(f"No such escape in a string: {match[0]!r}")
+        return _ESCAPES[match[1]]
 
     def _not_allowed(self, key: str, text: str, token: SparqlToken) -> QueryRefused:
         if key in CALLING:
@@ -393,21 +393,21 @@ _TERMS = frozenset((URIRef, Literal, BNode, Variable))
 
 def inside(node: Node) -> tuple[Any, ...]:
     """Return the nodes and terms right below a node, in the order in which they stand."""
-    found = _INSIDE.get(type(node))
-    if found is None:
+    fields = _INSIDE.get(type(node))
+    if fields is None:
         raise TypeError(f"{type(node).__name__} is no kind of node that may be read.")
-    return found(node)
+    return fields(node)
 
 
 def walk(node: Node) -> Iterator[Any]:
     """Yield a node and all below it, without the terms, in the order in which they stand."""
     stack: list[Any] = [node]
     while stack:
-        found = stack.pop()
-        if type(found) in _TERMS:
+        item = stack.pop()
+        if type(item) in _TERMS:
             continue
-        yield found
-        stack.extend(reversed(inside(found)))
+        yield item
+        stack.extend(reversed(inside(item)))
 
 
 def visible(node: Any) -> dict[str, None]:
@@ -471,8 +471,8 @@ class TokenCursor:
 
     def following(self) -> str:
         """Return what the token behind the next one is."""
-        found = self.tokens.tokens
-        return found[min(self.at + 1, len(found) - 1)].key
+        tokens = self.tokens.tokens
+        return tokens[min(self.at + 1, len(tokens) - 1)].key
 
     def advance(self) -> SparqlToken:
         """Go on, and return the token that was next."""
@@ -506,8 +506,8 @@ class TokenCursor:
 
     def refused(self, expected: str, hint: str | None = None) -> QueryRefused:
         """Return the error that says what should stand here."""
-        found = f"{self.token.text!r}" if self.key != "end" else "the end"
-        what = f"Not a SPARQL {self.tokens.kind}: expected {expected} but found {found}"
+        name = f"{self.token.text!r}" if self.key != "end" else "the end"
+        what = f"Not a SPARQL {self.tokens.kind}: expected {expected} but found {name}"
         return self.tokens.refused(what, self.token, hint)
 
     def deeper(self) -> None:

@@ -73,9 +73,9 @@ class Query:
 def get(name: str) -> Query:
     """Return a query of the catalogue."""
     for ending in (".rq", ".ru"):
-        found = _root() / (name + ending)
-        if found.is_file():
-            return parse(name, found.read_text(encoding="utf-8-sig"))
+        file = _root() / (name + ending)
+        if file.is_file():
+            return parse(name, file.read_text(encoding="utf-8-sig"))
     raise ConfigError(f"No query {name} in the catalogue.", hint="`names()` lists them.")
 
 

@@ -143,12 +143,12 @@ def from_ox(term: ox.NamedNode | ox.Literal | ox.BlankNode | ox.Triple) -> Term:
 def term_to_json(term: Term) -> dict[str, str]:
     """Return a term as the SPARQL 1.1 JSON results format has it (section 3.2.2)."""
     if isinstance(term, Literal):
-        found = {"type": "literal", "value": str(term)}
+        fields = {"type": "literal", "value": str(term)}
         if term.language:
-            found["xml:lang"] = term.language
+            fields["xml:lang"] = term.language
         elif term.datatype is not None:
-            found["datatype"] = str(term.datatype)
-        return found
+            fields["datatype"] = str(term.datatype)
+        return fields
     return {"type": "bnode" if isinstance(term, BNode) else "uri", "value": str(term)}
 
 

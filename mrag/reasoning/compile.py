@@ -47,18 +47,18 @@ class _Graph:
 
     def reach(self, start: Plain, *, through_named: bool, box: ax.TBox) -> dict[Plain, tuple[str, Why]]:
         """Return what lies above a node, with the shortest reason; named nodes end a way on request."""
-        found: dict[Plain, tuple[str, Why]] = {}
+        ways: dict[Plain, tuple[str, Why]] = {}
         todo: deque[tuple[Plain, str, Why]] = deque([(start, "", ())])
         while todo:
             node, name, why = todo.popleft()
             for sup, (step, because) in self.up.get(node, {}).items():
-                if sup in found or sup == start:
+                if sup in ways or sup == start:
                     continue
                 whole = (name or step, tuple(dict.fromkeys((*why, *because))))
-                found[sup] = whole
+                ways[sup] = whole
                 if through_named or not box.named(sup):
                     todo.append((sup, *whole))
-        return found
+        return ways
 
 
 def schema_rules(box: ax.TBox) -> list[Rule]:
@@ -175,11 +175,11 @@ def _under_property(box: ax.TBox, p: Plain, q: Plain) -> Why | None:
 def _plain_name(*nodes: ox.Variable) -> tuple[pt.Expression, ...]:
     """Conditions that nodes have names of their own and are no trivial ends of a hierarchy."""
     ends = (THING.iri, NOTHING.iri, pt.iri(RDFS + "Resource"))
-    found: list[pt.Expression] = []
+    names: list[pt.Expression] = []
     for node in nodes:
-        found.append(pt.Negation(pt.Call("strstarts", (pt.Call("str", (node,)), ox.Literal(SKOLEM)))))
-        found.append(pt.Negation(pt.In(node, ends)))
-    return tuple(found)
+        names.append(pt.Negation(pt.Call("strstarts", (pt.Call("str", (node,)), ox.Literal(SKOLEM)))))
+        names.append(pt.Negation(pt.In(node, ends)))
+    return tuple(names)
 
 
 def language_rules() -> list[Rule]:
@@ -283,10 +283,10 @@ class Compiler:
             case ax.IntersectionOf(parts):
                 return self._all(parts, x)
             case ax.UnionOf(parts):
-                found = [self.matches(p, x) for p in parts]
-                if all(f is None for f in found):
+                branches = [self.matches(p, x) for p in parts]
+                if all(f is None for f in branches):
                     return None
-                return [b for f in found if f is not None for b in f]
+                return [b for f in branches if f is not None for b in f]
             case ax.Enumeration(members):
                 return self._one_of(members, x)
             case ax.SomeValuesFrom(p, filler):
@@ -506,14 +506,14 @@ class Compiler:
     def notes(self) -> tuple[str, ...]:
         """Return which axioms have no rule at all, and of others what does not follow, in words."""
         applied = {x.axiom for x in (*self.rules, *self.checks)}
-        found = []
+        notes = []
         for axiom, sides in self._missing.items():
             if axiom not in applied or None in sides:
-                found.append(f"Not applied: {axiom.text()}")
+                notes.append(f"Not applied: {axiom.text()}")
                 continue
             said = "; ".join(f"it does not follow from “{a}” that “{b}”" for a, b in filter(None, sides))
-            found.append(f"Applied, except that {said}: {axiom.text()}")
-        return tuple(sorted(set(found)))
+            notes.append(f"Applied, except that {said}: {axiom.text()}")
+        return tuple(sorted(set(notes)))
 
     def subsume(self, name: str, axiom: Axiom, left: ax.Expression, right: ax.Expression) -> None:
         """Add the rules of `left ⊑ right`."""
@@ -592,10 +592,10 @@ def _classes(c: Compiler) -> None:
 
 def _members(c: Compiler, kind: str) -> list[tuple[ox.NamedNode, tuple[Plain, ...]]]:
     nodes = c.box.kinds.get(OWL + kind, [])
-    found = []
+    members = []
     for p in ("members", "distinctMembers"):
-        found += [(s, c.box.members(o)) for s, o in c.box.triples.get(OWL + p, []) if s in nodes]
-    return found
+        members += [(s, c.box.members(o)) for s, o in c.box.triples.get(OWL + p, []) if s in nodes]
+    return members
 
 
 def _disjoint(c: Compiler, name: str, axiom: Axiom, parts: tuple[ax.Expression, ...]) -> None:
@@ -657,12 +657,12 @@ def _schema_triples(
     c: Compiler, predicate: str
 ) -> list[tuple[PropertyExpression, Plain, PropertyExpression | None, ax.TripleKey]]:
     """Return the axioms of a predicate between properties: subject, object, the object as a property."""
-    found: list[tuple[PropertyExpression, Plain, PropertyExpression | None, ax.TripleKey]] = []
+    triples: list[tuple[PropertyExpression, Plain, PropertyExpression | None, ax.TripleKey]] = []
     for s, o in c.box.triples.get(predicate, []):
         p = c.box.property(s)
         if p is not None:
-            found.append((p, o, c.box.property(o), (s, pt.iri(predicate), o)))
-    return found
+            triples.append((p, o, c.box.property(o), (s, pt.iri(predicate), o)))
+    return triples
 
 
 def _inclusions(c: Compiler) -> None:
@@ -715,7 +715,7 @@ def _disjoint_properties(c: Compiler, name: str, axiom: Axiom, ps: tuple[Propert
 
 def _characteristics(c: Compiler) -> None:
     def each(kind: str) -> list[tuple[PropertyExpression, Axiom]]:
-        found: list[tuple[PropertyExpression, Axiom]] = []
+        axioms: list[tuple[PropertyExpression, Axiom]] = []
         for n in c.box.kinds.get(OWL + kind, []):
             p = c.box.property(n)
             if p is None:
@@ -726,8 +726,8 @@ def _characteristics(c: Compiler) -> None:
             if p.iri.value.startswith((RDF, RDFS, OWL)):
                 c.note(axiom)
             else:
-                found.append((p, axiom))
-        return found
+                axioms.append((p, axiom))
+        return axioms
 
     def atom(p: PropertyExpression, s: ox.Variable, o: ox.Variable) -> pt.TriplePattern:
         return pt.TriplePattern(o, p.iri, s) if p.inverse else pt.TriplePattern(s, p.iri, o)

@@ -145,9 +145,9 @@ def prove(
     goal = _pattern(triple)
     for ways in _WAYS:
         search = _Search(store, asserted, both, rules.rules, ways)
-        found = search.run(goal)
-        if found is not None:
-            return _tree(goal, found, label)
+        steps = search.run(goal)
+        if steps is not None:
+            return _tree(goal, steps, label)
         if not search.cut:
             return None
     return None
@@ -183,9 +183,9 @@ class _Search:
                 for step in self._expand(triple):
                     self.steps[triple].append(step)
                     after.update(dict.fromkeys(step.premises))
-            found = self._forward(goal)
-            if found is not None:
-                return found
+            steps = self._forward(goal)
+            if steps is not None:
+                return steps
             level = [t for t in after if t not in self.steps]
             if len(self.steps) + len(level) > _MAX_OPEN:
                 raise ReasoningError(

@@ -99,8 +99,8 @@ class LazyCounts(TripleCounts):
         if asked not in self._known:
             first = pt.SubSelect(pt.Select((_S,), asked, limit=_CAP))
             rows = self._store.select(to_sparql(pt.Select(((pt.Count(), _N),), first)), self._dataset)
-            found = int(str(next(iter(rows))[0] or 0))
-            self._known[asked] = found if found < _CAP else _VERY_MANY
+            count = int(str(next(iter(rows))[0] or 0))
+            self._known[asked] = count if count < _CAP else _VERY_MANY
         return min(self._known[asked] + super().match(atom), _VERY_MANY)
 
 
@@ -157,13 +157,13 @@ def sized(
     inside: TripleCounts | None = None,
 ) -> list[_Sized]:
     """Return how many matches atoms have and how they are matched, the one at a place in a graph alone."""
-    found: list[_Sized] = []
+    patterns: list[_Sized] = []
     for i, atom in enumerate(body):
         if i == at and graph is not None:
-            found.append(((inside or counts).match(atom), i, pt.Graph(graph, atom), atom))
+            patterns.append(((inside or counts).match(atom), i, pt.Graph(graph, atom), atom))
         else:
-            found.append((counts.match(atom), i, atom, atom))
-    return found
+            patterns.append((counts.match(atom), i, atom, atom))
+    return patterns
 
 
 def _construct(
@@ -386,7 +386,7 @@ def find_clashes(
     label: Label | None,
 ) -> list[ClashGroup]:
     """Find the triples that some checks match."""
-    found: dict[tuple[str, str, str], list[Clash]] = {}
+    by_kind: dict[tuple[str, str, str], list[Clash]] = {}
     seen: set[tuple[str, tuple[Triple, ...]]] = set()
     cut: set[tuple[str, str]] = set()
     for each in checks:
@@ -400,11 +400,11 @@ def find_clashes(
         for facts in _facts(each, rows):
             if (each.name, facts) not in seen:
                 seen.add((each.name, facts))
-                group = found.setdefault((each.name, words, _datatypes(facts)), [])
+                group = by_kind.setdefault((each.name, words, _datatypes(facts)), [])
                 group.append(Clash(words, each.name, facts))
     groups = [
         ClashGroup(words, rule, datatype, len(each), (rule, words) in cut, _first(each))
-        for (rule, words, datatype), each in found.items()
+        for (rule, words, datatype), each in by_kind.items()
     ]
     return sorted(groups, key=lambda g: (-g.count, g.rule, g.axiom, g.datatype))
 
@@ -414,8 +414,8 @@ def flat(groups: Iterable[ClashGroup]) -> tuple[Clash, ...]:
     return _first(clash for group in groups for clash in group.clashes)
 
 
-def _first(found: Iterable[Clash]) -> tuple[Clash, ...]:
-    return tuple(nsmallest(_MAX_CLASHES, found, key=lambda c: (c.rule, c.axiom, [*map(_key, c.triples)])))
+def _first(conflicts: Iterable[Clash]) -> tuple[Clash, ...]:
+    return tuple(nsmallest(_MAX_CLASHES, conflicts, key=lambda c: (c.rule, c.axiom, [*map(_key, c.triples)])))
 
 
 def _key(triple: Triple) -> tuple[str, ...]:
@@ -455,8 +455,8 @@ _LANGUAGE = {
 
 def inconsistent(groups: Sequence[ClashGroup], label: Label | None) -> InconsistentOntology:
     """Return the error for contradictions, which names the first."""
-    found, total = flat(groups), sum(group.count for group in groups)
-    first = found[0]
+    conflicts, total = flat(groups), sum(group.count for group in groups)
+    first = conflicts[0]
     more = f" and {total - 1:,} more" if total > 1 else ""
 
     def say(term: Term) -> str:
@@ -466,7 +466,7 @@ def inconsistent(groups: Sequence[ClashGroup], label: Label | None) -> Inconsist
     facts = "; ".join(" ".join(say(t) for t in triple) for triple in first.triples)
     return InconsistentOntology(
         f"The graph contradicts its ontology: {facts} against {first.axiom} ({first.rule}){more}.",
-        clashes=found,
+        clashes=conflicts,
         hint="Take one of these triples or the axiom out with `mrag remove`, or infer without --strict.",
     )
 
@@ -664,15 +664,15 @@ class Rounds:
     def finish(self, on_inconsistency: OnInconsistency, label: Label | None) -> Closure:
         """Merge, look for contradictions and return what was done."""
         self.merged()
-        found = find_clashes(self.store, Dataset(default=self.dataset), self.rules.checks, self.counts, label)
-        if found and on_inconsistency == "error":
-            raise inconsistent(found, label)
+        clash = find_clashes(self.store, Dataset(default=self.dataset), self.rules.checks, self.counts, label)
+        if clash and on_inconsistency == "error":
+            raise inconsistent(clash, label)
         return Closure(
             graphs=(*self.inferred, *self.live),
             triples=sum(self.live.values()) + sum(self.store.count(g) for g in self.inferred),
             rounds=tuple(self.rounds),
             seconds=time.perf_counter() - self.started,
-            contradictions=tuple(found),
+            contradictions=tuple(clash),
             notes=self.rules.notes,
         )
 

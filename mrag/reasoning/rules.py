@@ -290,8 +290,8 @@ def replace(expression: pt.Expression, binding: Mapping[ox.Variable, pt.Node]) -
             return dataclasses.replace(part, **{f.name: put(getattr(part, f.name)) for f in fields(part)})
         return binding.get(part, part) if isinstance(part, ox.Variable) else part
 
-    found: pt.Expression = put(expression) if binding else expression
-    return found
+    result: pt.Expression = put(expression) if binding else expression
+    return result
 
 
 _DATATYPES = (RDFS + "Literal", RDF + "langString", RDF + "PlainLiteral", OWL + "real", OWL + "rational")
@@ -399,19 +399,19 @@ class TBox:
         return ClassName(node) if not parts else parts[0] if len(parts) == 1 else IntersectionOf(tuple(parts))
 
     def _restrictions(self, prop: PropertyExpression, cell: Mapping[str, list[Plain]]) -> list[Expression]:
-        found: list[Expression] = []
-        found += [SomeValuesFrom(prop, self.expression(o)) for o in cell.get("someValuesFrom", [])]
-        found += [AllValuesFrom(prop, self.expression(o)) for o in cell.get("allValuesFrom", [])]
-        found += [HasValue(prop, o) for o in cell.get("hasValue", [])]
-        found += [HasSelf(prop) for o in cell.get("hasSelf", []) if o.value in ("true", "1")]
+        restrictions: list[Expression] = []
+        restrictions += [SomeValuesFrom(prop, self.expression(o)) for o in cell.get("someValuesFrom", [])]
+        restrictions += [AllValuesFrom(prop, self.expression(o)) for o in cell.get("allValuesFrom", [])]
+        restrictions += [HasValue(prop, o) for o in cell.get("hasValue", [])]
+        restrictions += [HasSelf(prop) for o in cell.get("hasSelf", []) if o.value in ("true", "1")]
         of = [*cell.get("onClass", []), *cell.get("onDataRange", [])]
         filler = self.expression(of[0]) if of else THING
         for key, low, high in (("inCardinality", True, False), ("axCardinality", False, True)):
             for name in ("m" + key, "m" + key.replace("Card", "QualifiedCard")):
-                found += [_count(o, prop, filler, low, high) for o in cell.get(name, [])]
+                restrictions += [_count(o, prop, filler, low, high) for o in cell.get(name, [])]
         for name in ("cardinality", "qualifiedCardinality"):
-            found += [_count(o, prop, filler, True, True) for o in cell.get(name, [])]
-        return found
+            restrictions += [_count(o, prop, filler, True, True) for o in cell.get(name, [])]
+        return restrictions
 
 
 def _count(number: Plain, prop: PropertyExpression, filler: Expression, low: bool, high: bool) -> Expression:
@@ -426,8 +426,8 @@ def _count(number: Plain, prop: PropertyExpression, filler: Expression, low: boo
 
 def _rows(store: TripleStore, name: str, dataset: Dataset) -> list[tuple[Plain, ...]]:
     rows = store.select(queries.get(f"reasoning/{name}").text, dataset)
-    found = {tuple(to_ox(term) for term in row if term is not None) for row in rows}
-    plain = [row for row in found if all(isinstance(t, ox.NamedNode | ox.Literal) for t in row)]
+    distinct = {tuple(to_ox(term) for term in row if term is not None) for row in rows}
+    plain = [row for row in distinct if all(isinstance(t, ox.NamedNode | ox.Literal) for t in row)]
     return sorted(plain, key=lambda row: [str(t) for t in row])  # type: ignore[arg-type]
 
 
@@ -479,9 +479,9 @@ def inside(datatype: ox.NamedNode, value: Node) -> Condition:
     members = _members(datatype.value)
     if members is None:
         return Call("isLiteral", (value,))
-    found = In(Call("datatype", (value,)), tuple(iri(m) for m in members))
+    membership = In(Call("datatype", (value,)), tuple(iri(m) for m in members))
     bounds = _bounds(datatype, value, clash=False)
-    return AllOf((found, *bounds)) if bounds else found
+    return AllOf((membership, *bounds)) if bounds else membership
 
 
 def outside(datatype: ox.NamedNode, value: Node) -> Condition | None:
@@ -500,12 +500,12 @@ def outside(datatype: ox.NamedNode, value: Node) -> Condition | None:
 
 def _bounds(datatype: ox.NamedNode, value: Node, *, clash: bool) -> tuple[Condition, ...]:
     low, high = _BOUNDS.get(datatype.value.removeprefix(XSD), (None, None))
-    found: list[Condition] = []
+    bounds: list[Condition] = []
     if low is not None:
-        found.append(Compare(value, "<" if clash else ">=", _integer(low)))
+        bounds.append(Compare(value, "<" if clash else ">=", _integer(low)))
     if high is not None:
-        found.append(Compare(value, ">" if clash else "<=", _integer(high)))
-    return tuple(found)
+        bounds.append(Compare(value, ">" if clash else "<=", _integer(high)))
+    return tuple(bounds)
 
 
 def _integer(number: int) -> ox.Literal:

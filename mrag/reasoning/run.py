@@ -91,9 +91,9 @@ class Retraction:
         delta, size = self.lost, self._size(self.lost)
         out = size.total
         while size.total:
-            found = self._reached(delta, size, known, counts)
+            reached = self._reached(delta, size, known, counts)
             delta = self._graph("out")
-            _copy(self.store, found, delta, without=(self._safe,))
+            _copy(self.store, reached, delta, without=(self._safe,))
             _copy(self.store, delta, self.lost)
             size = self._size(delta)
             out += size.total
@@ -107,17 +107,17 @@ class Retraction:
 
     def _reached(self, delta: str, size: TripleCounts, known: tuple[str, ...], counts: TripleCounts) -> str:
         """Collect what rests on what was taken out last, and note what asserted triples alone support."""
-        found = self._graph("found")
+        reached = self._graph("found")
         data = Dataset(known, (*self.asserted, self.lost, delta))
         for rule, at in self._touched(size, counts):
             stands = pt.Filter(pt.Negation(pt.Holds(pt.Graph(_SOMEWHERE, rule.head))))
-            self.store.derive(_forward(rule, at, delta, size, counts, [stands]), data, found)
-        heads = self._size(found)
-        sure = Dataset((*self.asserted, self._safe), (found,))
+            self.store.derive(_forward(rule, at, delta, size, counts, [stands]), data, reached)
+        heads = self._size(reached)
+        sure = Dataset((*self.asserted, self._safe), (reached,))
         for rule in self.rules:
             if heads.match(rule.head) and rounds.applies(rule, counts):
-                self.store.derive(_support(rule, found, heads, counts), sure, self._safe)
-        return found
+                self.store.derive(_support(rule, reached, heads, counts), sure, self._safe)
+        return reached
 
     def _put_back(self, counts: TripleCounts, barred: str | None) -> None:
         """Put back what follows from what is left, then what follows from that."""
@@ -259,10 +259,10 @@ def _clashing(
         if each.body and rounds.applies(each, counts):
             for at, atom in enumerate(each.body):
                 store.derive(Construct((atom,), rounds.clashing(each, counts, at)), whole, clash)
-    found = TripleCounts.of(store, (clash,))
-    if found.total and counts.match(_SAMES):
+    sizes = TripleCounts.of(store, (clash,))
+    if sizes.total and counts.match(_SAMES):
         _blame(store, whole, clash)
-    return found
+    return sizes
 
 
 def _blame(store: TripleStore, whole: Dataset, clash: str) -> None:
@@ -486,13 +486,13 @@ def premises(kg: KnowledgeGraph, names: Sequence[str]) -> Dataset:
 @contextmanager
 def united(kg: KnowledgeGraph, names: Sequence[str], prefix: str) -> Iterator[Dataset]:
     """Yield the graphs that reasoning reads, without triples that two of them share."""
-    found = premises(kg, names)
-    if not names or len(found.default) == 1:
-        yield found
+    graphs = premises(kg, names)
+    if not names or len(graphs.default) == 1:
+        yield graphs
         return
     into = f"{prefix}:premises"
     try:
-        for graph in found.default:
+        for graph in graphs.default:
             _copy(kg.store, graph, into)
         yield Dataset((into,))
     finally:
@@ -562,10 +562,10 @@ def reason(
             )
         inferred = sum(kg.store.count(g) for g in kg.record.inferred)
         note = "The server infers by its own rules as triples come in."
-        found = tuple(contradictions_of(kg))  # its rules look for none, or for few
-        if found and on_inconsistency == "error":
-            raise rounds.inconsistent(found, _label(kg))
-        return Closure(kg.record.inferred, inferred, (), 0.0, found, (note,))
+        groups = tuple(contradictions_of(kg))  # its rules look for none, or for few
+        if groups and on_inconsistency == "error":
+            raise rounds.inconsistent(groups, _label(kg))
+        return Closure(kg.record.inferred, inferred, (), 0.0, groups, (note,))
     record, names = kg.record, chosen(kg, graphs)
     prefix = f"{kg.iri}:inferred:{record.revision + 1}"
     kg.collect(f"{prefix}:")
@@ -600,10 +600,10 @@ def proof_of(kg: KnowledgeGraph, triple: Triple) -> Proof | None:
     # By the axioms that reasoning read; by facts that it did not read only where they stand for what it
     # inferred as well.
     rules = compile_rules(kg.store, premises(kg, names))
-    found = prove(kg.store, asserted, inferred, triple, ruleset=rules, label=label)
-    if found is None or found.asserted:
-        return found
-    return prove(kg.store, premises(kg, names), inferred, triple, ruleset=rules, label=label) or found
+    proof = prove(kg.store, asserted, inferred, triple, ruleset=rules, label=label)
+    if proof is None or proof.asserted:
+        return proof
+    return prove(kg.store, premises(kg, names), inferred, triple, ruleset=rules, label=label) or proof
 
 
 def contradictions_of(kg: KnowledgeGraph) -> list[ClashGroup]:
@@ -617,14 +617,14 @@ def contradictions_of(kg: KnowledgeGraph) -> list[ClashGroup]:
 def left_out(kg: KnowledgeGraph) -> list[str]:
     """Return the axioms of which a store that reasons by rules of its own lacks something that follows."""
     asserted, counts = kg.dataset("asserted"), TripleCounts.of(kg.store, kg.dataset().default)
-    found = dict[str, None]()
+    axioms = dict[str, None]()
     for rule in compile_rules(kg.store, asserted).rules:
-        if rule.axiom is None or (told := rule.axiom.text(_label(kg))) in found:
+        if rule.axiom is None or (told := rule.axiom.text(_label(kg))) in axioms:
             continue
         texts = (to_sparql(Ask(query.where)) for query, _ in rounds.queries([rule], counts))
         if any(map(kg.holds, texts)):
-            found[told] = None
-    return list(found)
+            axioms[told] = None
+    return list(axioms)
 
 
 def _follow(
@@ -637,9 +637,9 @@ def _follow(
     record = kg.record
     strict = on_inconsistency == "error"
     if kg.store.capabilities.edges and not (strict and record.apart):
-        found = Follower(kg, prefix, on_round, on_inconsistency, _label(kg)).run()
-        if found is not None:
-            return found
+        outcome = Follower(kg, prefix, on_round, on_inconsistency, _label(kg)).run()
+        if outcome is not None:
+            return outcome
     record = kg.record
     if not record.added or record.came or record.removed or record.apart:
         return None

@@ -163,9 +163,9 @@ class SamePaths:
                 self._beside.setdefault(y, set()).add(x)
         came, level = {start: ""}, [start]
         while level and end not in came:
-            found = [(y, x) for x in level for y in sorted(self._beside[x])]
-            level = [y for y in dict(found) if y not in came]
-            came = {**dict(found[::-1]), **came}
+            pairs = [(y, x) for x in level for y in sorted(self._beside[x])]
+            level = [y for y in dict(pairs) if y not in came]
+            came = {**dict(pairs[::-1]), **came}
         way = [end] if end in came else []
         while way and came[way[-1]]:
             way.append(came[way[-1]])

@@ -107,10 +107,10 @@ def ask(
     from mrag.generation.models import resolve
     from mrag.retrieval.verifying import StoreFacts
 
-    found, old = _read(kg, question, way.said, options)
-    computing = uncomputed(found.question.text)
+    retrieval, old = _read(kg, question, way.said, options)
+    computing = uncomputed(retrieval.question.text)
     read = answer(
-        found.question.text, found.context, resolve(model), computing=computing, graph=StoreFacts(kg)
+        retrieval.question.text, retrieval.context, resolve(model), computing=computing, graph=StoreFacts(kg)
     )
     return _note(kg, replace(read, why=way.why, offered=way.offered), old)
 
@@ -128,10 +128,10 @@ def stream(
     from mrag.generation.models import resolve
     from mrag.retrieval.verifying import StoreFacts
 
-    found, old = _read(kg, question, way.said, options)
-    model, computing = resolve(options.get("model")), uncomputed(found.question.text)
+    read, old = _read(kg, question, way.said, options)
+    model, computing = resolve(options.get("model")), uncomputed(read.question.text)
     asked = StoreFacts(kg)
-    for part in stream_answer(found.question.text, found.context, model, computing=computing, graph=asked):
+    for part in stream_answer(read.question.text, read.context, model, computing=computing, graph=asked):
         if isinstance(part, Answer):
             part = _note(kg, replace(part, why=way.why, offered=way.offered), old)
         yield part
@@ -225,11 +225,11 @@ def _read(
     """Return what is to be read, and what is to be said of an index that is older than the graph."""
     index, retriever = options.get("index", "main"), options.get("retriever")
     old = None if retriever is not None else freshen(kg, index, write=kg.keeps_counts)
-    found = retrieve(
+    retrieval = retrieve(
         kg, question, k=options.get("k"), index=index, settings=options.get("settings"),
         retriever=retriever, ranker=options.get("ranker"), why=why,
     )  # fmt: skip
-    return found, old
+    return retrieval, old
 
 
 def _note(kg: KnowledgeGraph, given: Answer, old: str | None = None) -> Answer:

@@ -50,20 +50,20 @@ def named_term(kg: KnowledgeGraph, text: str) -> URIRef:
         return iri(text, kg.prefixes)
     name = " ".join(text.split()).lower()
     asked = queries.get("label/named").bind(name=[Literal(name)], property=list(kg.profile().labels))
-    found = [str(thing) for (thing,) in kg.select(asked)]
-    if not found:
+    things = [str(thing) for (thing,) in kg.select(asked)]
+    if not things:
         rows = kg.select(queries.get("planning/unnamed").bind(property=list(kg.profile().labels)))
         names = {name, (iri_words(f"urn:local:{text.strip()}") or name).lower()}
         known = [*(str(t) for (t,) in rows), *sorted(kg.profile().predicates)]
-        found = [each for each in dict.fromkeys(known) if (iri_words(each) or "").lower() in names]
-    if not found:
+        things = [each for each in dict.fromkeys(known) if (iri_words(each) or "").lower() in names]
+    if not things:
         raise ConfigError(f"Nothing in the graph is called “{text}”.", hint="Check it, or give its IRI.")
-    if len(found) > 1:
-        listed = ", ".join(curie(each, kg.prefixes) for each in found[:_LISTED])
+    if len(things) > 1:
+        listed = ", ".join(curie(each, kg.prefixes) for each in things[:_LISTED])
         raise ConfigError(
-            f"{len(found)} things are called “{text}”: {listed}.", hint="Give the IRI of one of them."
+            f"{len(things)} things are called “{text}”: {listed}.", hint="Give the IRI of one of them."
         )
-    return URIRef(found[0])
+    return URIRef(things[0])
 
 
 def _nothing_about(kg: KnowledgeGraph, subject: URIRef, name: str) -> ReasoningError:

@@ -119,14 +119,14 @@ class SimilarityRanker:
         allowed = self.kg.cached("things in sight", self._things) if self.kg.within else None
         # Of things that have several names, each is found as often.
         depth = k if twins_of(self.kg) is None else _NAMES * k
-        found = index.search(question.text, depth, mode=self.mode, allowed=allowed)
+        matches = index.search(question.text, depth, mode=self.mode, allowed=allowed)
         named = self._named(question.text)
-        missing = named - {match.doc_id for match in found} if allowed is None else set()
+        missing = named - {match.doc_id for match in matches} if allowed is None else set()
         if missing:
-            found += index.search(question.text, len(missing), mode=self.mode, allowed=sorted(missing))
-        beside = names_beside(self.kg, [match.doc_id for match in found])
+            matches += index.search(question.text, len(missing), mode=self.mode, allowed=sorted(missing))
+        beside = names_beside(self.kg, [match.doc_id for match in matches])
         hits: dict[str, Hit] = {}
-        for match in found:
+        for match in matches:
             iri = beside.get(match.doc_id, match.doc_id)
             hits.setdefault(iri, Hit(iri, match.score, 0, (index.reason(match),)))
         ordered = self._likest_first(question.text, named, list(hits.values()))
@@ -150,15 +150,15 @@ class SimilarityRanker:
             return 0 if hit.iri in named else likeness(text, labels[hit.iri] or "")
 
         ordered = sorted(hits, key=unlike)
-        found = ordered[-1:]
+        last = ordered[-1:]
         for hit in ordered[-2::-1]:
-            below = found[-1]
+            below = last[-1]
             if (-hit.score, hit.iri) > (-below.score, below.iri):
                 # What comes first scores more.
                 more = math.nextafter(below.score, math.inf)
                 hit = replace(hit, score=more, reasons=(*hit.reasons, _CALLED))
-            found.append(hit)
-        return found[::-1]
+            last.append(hit)
+        return last[::-1]
 
     def _things(self) -> list[str]:
         rows = self.kg.select(queries.get("planning/unnamed").bind(property=[]))

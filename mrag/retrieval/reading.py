@@ -70,13 +70,13 @@ class QuestionReader:
                 # A process is started, and the names of the graph are read, once, however long that takes.
                 deadline += time.monotonic() - began
                 with span("mrag.plan") as note:
-                    found = child.read((question, how, reading, follows), deadline, self._seconds)
-                    note({"mrag.computed": found[0] is not None})
+                    reply = child.read((question, how, reading, follows), deadline, self._seconds)
+                    note({"mrag.computed": reply[0] is not None})
             except BaseException as error:
                 self._left(child, ended=child.broken or not isinstance(error, Exception))
                 raise
             self._left(child)
-            return found
+            return reply
         finally:
             self._places.release()
 

@@ -77,8 +77,8 @@ class AskedStore(BaseStore):
 
     def stream(self, query: str, dataset: Dataset) -> SelectStream:
         """Answer a SELECT query."""
-        found = self.select(query, dataset)
-        return SelectStream(found.variables, iter(found.rows))
+        result = self.select(query, dataset)
+        return SelectStream(result.variables, iter(result.rows))
 
     def ask(self, query: str, dataset: Dataset) -> bool:
         """Answer an ASK query."""

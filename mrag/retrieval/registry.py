@@ -59,25 +59,25 @@ class GuardedRanker:
 
     def rank(self, question: Question, k: int) -> list[Hit]:
         """Return at most `k` hits, best first."""
-        found: dict[str, Hit] = {}
+        hits: dict[str, Hit] = {}
         try:
             for hit in islice(self.ranker.rank(question, k), _MOST):
-                if len(found) >= k:
+                if len(hits) >= k:
                     break
                 checked = self._checked(hit)
-                found.setdefault(checked.iri, checked)
+                hits.setdefault(checked.iri, checked)
         except MragError:
             raise
         except Exception as error:  # another package raises what it likes
             told = brief(f"{type(error).__name__}: {error}", _SHOWN).rstrip(": ")
             raise RankerError(f"The ranker {self.name} failed: {told}.", hint=self.hint) from error
         query = queries.get("completion/present")
-        rows = (row for text in query.batches("term", list(_iris(found))) for row in self.kg.select(text))
+        rows = (row for text in query.batches("term", list(_iris(hits))) for row in self.kg.select(text))
         there = {str(term) for (term,) in rows}
-        if missing := sorted(found.keys() - there):
+        if missing := sorted(hits.keys() - there):
             told = "The ranker %s found entities that the graph does not have: %d, such as %r; left out."
             logger.warning(told, self.name, len(missing), missing[0])
-        kept = [hit for name, hit in found.items() if name in there]
+        kept = [hit for name, hit in hits.items() if name in there]
         return [replace(hit, rank=rank) for rank, hit in enumerate(kept, start=1)]
 
     def _checked(self, hit: object) -> Hit:
@@ -173,13 +173,13 @@ def ranker(name: str | Ranker, kg: KnowledgeGraph, *, index: str = "main") -> Ra
 
 def check_ranker(name: str) -> list[tuple[RankerInfo, str]]:
     """Return the rankers that a name joins, each with its argument, without making them."""
-    known, found = known_rankers(), []
+    known, problems = known_rankers(), []
     for part in name.split("+"):
         kind, _, argument = part.strip().partition(":")
         if kind not in known:
             raise ConfigError(f"There is no ranker {kind!r}.", hint=f"There are: {', '.join(sorted(known))}.")
-        found.append((known[kind], argument))
-    return found
+        problems.append((known[kind], argument))
+    return problems
 
 
 def check_client_ranker(name: str, own: str) -> None:
@@ -207,14 +207,14 @@ def known_rankers() -> Mapping[str, RankerInfo]:
     Raises:
         ConfigError: If a package adds a ranker by a name that is taken.
     """
-    found = {info.name: info for info in _OWN}
+    infos = {info.name: info for info in _OWN}
     for entry in sorted(metadata.entry_points(group=GROUP), key=lambda e: e.name):
-        if entry.name in found:
+        if entry.name in infos:
             raise ConfigError(
                 f"The package {entry.dist and entry.dist.name} names a ranker {entry.name!r} too."
             )
-        found[entry.name] = RankerInfo(entry.name, f"from {entry.value}", True, _Loaded(entry))
-    return found
+        infos[entry.name] = RankerInfo(entry.name, f"from {entry.value}", True, _Loaded(entry))
+    return infos
 
 
 @dataclass(frozen=True)
@@ -310,9 +310,9 @@ class NameRanker:
 
     def rank(self, question: Question, k: int) -> list[Hit]:
         """Return at most `k` hits, best first."""
-        found = things_called(self.kg, question.text, k)
-        why = ((f"called {one.name}" + " (misspelt)" * (one.way == "spelling")) for one in found)
-        ranked = enumerate(zip(found, why, strict=True), start=1)
+        candidates = things_called(self.kg, question.text, k)
+        why = ((f"called {one.name}" + " (misspelt)" * (one.way == "spelling")) for one in candidates)
+        ranked = enumerate(zip(candidates, why, strict=True), start=1)
         return [Hit(one.term, one.score, rank, (reason,)) for rank, (one, reason) in ranked]
 
 
@@ -404,11 +404,11 @@ class CrossEncoderRanker:
         order = sorted(range(len(read)), key=lambda at: (-scores[at], read[at].iri))
         said = getattr(self.model, "name", "cross-encoder")
         reasons = [(*hit.reasons, f"{said} {score:.2f}") for hit, score in zip(read, scores, strict=True)]
-        found = [replace(read[at], score=scores[at], reasons=reasons[at]) for at in order]
+        reranked = [replace(read[at], score=scores[at], reasons=reasons[at]) for at in order]
         # Scores fall along a ranking, and those behind were not read.
         floor = min(scores, default=0.0)
-        found += [replace(hit, score=floor - at) for at, hit in enumerate(rest, start=1)]
-        return [replace(hit, rank=rank) for rank, hit in enumerate(found[:k], start=1)]
+        reranked += [replace(hit, score=floor - at) for at, hit in enumerate(rest, start=1)]
+        return [replace(hit, rank=rank) for rank, hit in enumerate(reranked[:k], start=1)]
 
 
 def _texts(kg: KnowledgeGraph, index: str, iris: Sequence[str]) -> Mapping[str, str]:
@@ -419,8 +419,8 @@ def _texts(kg: KnowledgeGraph, index: str, iris: Sequence[str]) -> Mapping[str, 
     display.prepare(iris)
     # A server keeps its documents to itself.
     files = known.files if isinstance(known, SimilarityIndex) else None
-    found = files.texts_of(iris) if files is not None else {}
-    texts = {i: found[i] if i in found else display.entity(i) for i in iris}
+    documents = files.texts_of(iris) if files is not None else {}
+    texts = {i: documents[i] if i in documents else display.entity(i) for i in iris}
     # A document repeats the name of its entity.
     return {i: ". ".join(dict.fromkeys(text.split(". "))) for i, text in texts.items()}
 

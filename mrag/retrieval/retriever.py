@@ -179,15 +179,15 @@ def _document(hit: Hit, name: str, context: Context, *, first: bool) -> Document
 
 
 def _image(lines: list[Line], entity: str) -> dict[str, str] | None:
-    found = sorted(
+    images = sorted(
         str(line.triple.o)
         for line in lines
         if str(line.triple.s) == entity
         and (str(line.triple.p) in _IMAGES or str(line.triple.o).lower().endswith(_IMAGE_ENDINGS))
         and str(line.triple.o).startswith(("http", "file:"))
     )
-    if not found:
+    if not images:
         return None
-    ending = found[0].rsplit(".", 1)[-1].lower()
+    ending = images[0].rsplit(".", 1)[-1].lower()
     kinds = {"jpg": "jpeg", "svg": "svg+xml"}
-    return {"url": found[0], "mime_type": f"image/{kinds.get(ending, ending)}"}
+    return {"url": images[0], "mime_type": f"image/{kinds.get(ending, ending)}"}

@@ -117,23 +117,23 @@ def routed(kg: KnowledgeGraph, question: str | Question | Retrieval, **options: 
     if how == "read" or not isinstance(asked, Question):
         return Routed(None, ASKED_FOR if how == "read" else "")
     pictured = _picture(kg, asked, media) if how == "auto" else ""
-    found = Routed(None, "")
+    route = Routed(None, "")
     # What is asked of images may have to be computed: "Which images show no hat?"
     if how == "plan" or (how == "auto" and (not pictured or (media is None and _computes(asked.text)))):
         reading, follows = options.get("reading"), options.get("follows")
-        found = computed(kg, asked, how, reading, follows, model=model, planner=planner)
-        if (given := found.given) is not None:
+        route = computed(kg, asked, how, reading, follows, model=model, planner=planner)
+        if (given := route.given) is not None:
             # What a graph has no value of, texts may tell.
             if texts is None or how == "plan" or given.computed is None or given.computed.rows:
-                return found
-            found = found._replace(why=f"nothing was found for {given.computed.reading}")
+                return route
+            route = route._replace(why=f"nothing was found for {given.computed.reading}")
     if how == "images" or pictured:
         shown = _with_images(kg, asked, options)
         return Routed(replace(shown, why=pictured or ASKED_FOR), "")
     if how == "complete" or (texts is not None and asked.image is None):
-        told = _complete(kg, asked, found._replace(given=None), options)
-        return told if told.given is not None or found.given is None else found._replace(why="")
-    return found
+        told = _complete(kg, asked, route._replace(given=None), options)
+        return told if told.given is not None or route.given is None else route._replace(why="")
+    return route
 
 
 def computed(
@@ -196,15 +196,15 @@ def uncomputed(text: str) -> tuple[str, ...]:
         ()
     """
     low = _words(text)
-    found = [w for w in low if positive(w) not in (None, w) and (w.endswith("est") or w == "worst")]
+    left = [w for w in low if positive(w) not in (None, w) and (w.endswith("est") or w == "worst")]
     for cue in cues_in(low):
         said = low[cue.start : cue.end]
         meant = said == ["mean"] and not {"do", "does", "did"}.isdisjoint(low[: cue.start])
         if cue.cue in _COMPUTING and not meant and said not in (["by"], ["how", "much"]):
-            found += said[-1:] if cue.cue == "group" else said
-    found += (word for said in _compared(low) for word in said)
+            left += said[-1:] if cue.cue == "group" else said
+    left += (word for said in _compared(low) for word in said)
     small = words("the of in on for do does did have has is are what by")
-    return tuple(dict.fromkeys(word for word in found if word not in small))
+    return tuple(dict.fromkeys(word for word in left if word not in small))
 
 
 def _compared(low: Sequence[str]) -> Iterator[Sequence[str]]:
@@ -271,13 +271,13 @@ def _complete(kg: KnowledgeGraph, asked: Question, before: Routed, options: AskO
         completer = texts
     else:
         completer = reading_completer(kg, texts or (), options.get("model"), options.get("k") or 8)
-    found = completer.ask(asked.text).answer
+    answer = completer.ask(asked.text).answer
     if how == "complete":
-        return Routed(replace(found, why=ASKED_FOR), "")
+        return Routed(replace(answer, why=ASKED_FOR), "")
     # What the graph alone gives was no computed answer, for a reason.
-    if found.completed is None or not (found.completed.answers and found.completed.evidence):
+    if answer.completed is None or not (answer.completed.answers and answer.completed.evidence):
         return before._replace(why=f"{why}; the texts do not tell it either")
-    return Routed(replace(found, why=f"{why}, but the texts tell it", offered=before.offered), "")
+    return Routed(replace(answer, why=f"{why}, but the texts tell it", offered=before.offered), "")
 
 
 def state_notice(kg: KnowledgeGraph) -> str | None:

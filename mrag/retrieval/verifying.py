@@ -61,11 +61,11 @@ class StoreFacts:
             return context
         around = expand(self.kg, [(str(thing), 1.0) for thing in things], _AROUND, question=sentence)
         known = {line.triple for line in context.lines}
-        found: dict[Triple, Line] = {}
+        lines: dict[Triple, Line] = {}
         for line in (*self._between(things), *around.lines):
-            if line.triple not in known and line.triple not in found:
-                found[line.triple] = replace(line, id=f"g{len(found) + 1}")
-        return replace(context, lines=(*context.lines, *found.values()), cut=(*context.cut, *around.cut))
+            if line.triple not in known and line.triple not in lines:
+                lines[line.triple] = replace(line, id=f"g{len(lines) + 1}")
+        return replace(context, lines=(*context.lines, *lines.values()), cut=(*context.cut, *around.cut))
 
     def is_single(self, prop: Term) -> bool:
         """Return whether a property has at most one value, by the ontology."""
@@ -132,15 +132,15 @@ class StoreFacts:
         if not pairs:
             return []
         display = Display(self.kg)
-        found = []
+        lines = []
         for s, p, o in self.kg.select(queries.get("context/between").bind(s_o=pairs)):
             if not (isinstance(s, URIRef | BNode) and isinstance(p, URIRef) and o is not None):
                 continue
             graph, triple = self._graph(s, p, o), Triple(s, p, o)
             shown = (display.entity(str(s)), display.predicate(str(p)), display.term(to_ox(o)))
             inferred = self.kg.is_inferred(graph)
-            found.append(Line("", untrusted.fact(shown), triple, graph, inferred, shown, str(s)))
-        return found
+            lines.append(Line("", untrusted.fact(shown), triple, graph, inferred, shown, str(s)))
+        return lines
 
     def _graph(self, s: Term, p: Term, o: Term) -> str:
         """Return the graph of ours that holds a triple; of a store with graphs of its own, the one asked."""
@@ -237,12 +237,12 @@ def _read(
         if known.before.why.removesuffix(HELPED) not in before.whys:
             told = "why the question before it was answered so is not what is found now"
             return _Read(note=told, wrong=told if known.before.why else "")
-    found = None
+    reading = None
     for one in _readings(kg, question, known):
         if not said or said.removesuffix(HELPED) in one.whys:
             return one
-        found = found or one
-    return found or _unread(kg, question, known, said, ignored)
+        reading = reading or one
+    return reading or _unread(kg, question, known, said, ignored)
 
 
 def _readings(kg: KnowledgeGraph, question: str, known: LastAnswer) -> Iterator[_Read]:
@@ -367,13 +367,13 @@ def _compare(
     )
     kept = {"text", "sentences", "citations", "question"}
     wheres = differences(told, known)
-    found = dict.fromkeys(where.partition("[")[0].partition(".")[0] for where in wheres)
+    fields = dict.fromkeys(where.partition("[")[0].partition(".")[0] for where in wheres)
     said = [
         f"its {name} {'are' if name.endswith('s') else 'is'} not what is computed now"
-        for name in found
+        for name in fields
         if name in now and name not in kept
     ]
-    if any(name in kept for name in found):
+    if any(name in kept for name in fields):
         said.append("its sentences or what they cite are not what is computed now")
     parts = [*parts, CheckedPart(ROWS, "recomputed")]
     if "words" in now and "words" not in value:
@@ -418,8 +418,8 @@ def _read_again(kg: KnowledgeGraph, value: Mapping[str, Any], retrieve: Retrieve
     again = [one.to_json() for one in _once_more(kg, value, retrieve)]
     bare = _timeless(value)
     whole = [one for one in again if same(_timeless(one) | _APART, bare | _APART)]
-    found = any(same(_timeless(one)["context"], bare["context"]) for one in again)
-    parts = [part_of(FOUND, found, _OTHERWISE)]
+    same_context = any(same(_timeless(one)["context"], bare["context"]) for one in again)
+    parts = [part_of(FOUND, same_context, _OTHERWISE)]
     if value["way"] == "images":
         shown = [[_drop_place(image) for image in one["images"]] for one in (value, *again)]
         parts.append(part_of(IMAGES, any(same(shown[0], one) for one in shown[1:]), _OTHERWISE))
@@ -629,19 +629,19 @@ class GraphLookup:
 
 def _homes(kg: KnowledgeGraph, triples: Sequence[Triple]) -> dict[Triple, set[str]]:
     """Return the graphs that have each of some triples."""
-    found: dict[Triple, set[str]] = {}
+    homes: dict[Triple, set[str]] = {}
     for graph in kg.dataset().default:
         for triple in holding(kg, graph, triples):
-            found.setdefault(triple, set()).add(graph)
-    return found
+            homes.setdefault(triple, set()).add(graph)
+    return homes
 
 
 def _labels(kg: KnowledgeGraph, iris: Sequence[str]) -> dict[str, set[str]]:
     """Return every label of some entities, in every language."""
-    found: dict[str, set[str]] = {}
+    labels: dict[str, set[str]] = {}
     pairs = [(URIRef(iri), p) for iri in iris for p in _NAMES]
     for start in range(0, len(pairs), _BATCH):
         rows = kg.select(queries.get("label/labels").bind(entity_property=pairs[start : start + _BATCH]))
         for entity, _, label in rows:
-            found.setdefault(str(entity), set()).add(str(label))
-    return found
+            labels.setdefault(str(entity), set()).add(str(label))
+    return labels

@@ -258,11 +258,11 @@ class ActiveQueries:
         """Return the queries, the longest running first."""
         now = time.monotonic()
         with self._lock:
-            found = sorted(self._active.values(), key=lambda one: (one.began, one.id))
+            queries = sorted(self._active.values(), key=lambda one: (one.began, one.id))
             return [
                 {"id": one.id, "text": one.text[:_SHOWN], "seconds": round(now - one.began, 1)}
                 | {"stoppable": one.process is not None}
-                for one in found
+                for one in queries
                 if not one.stopped
             ]
 

@@ -71,15 +71,15 @@ def _groups(
 
 def _named_in(node: GroupNode | SelectNode) -> set[str]:
     """Return the variables that a group or a query names, those of groups inside it left out."""
-    found: set[str] = set()
+    names: set[str] = set()
     stack = list(_parts(node))
     while stack:
         part = stack.pop()
         if isinstance(part, Variable):
-            found.add(str(part))
+            names.add(str(part))
         elif not isinstance(part, GroupNode | SelectNode):
             stack.extend(_parts(part))
-    return found
+    return names
 
 
 def _parts(node: Any) -> tuple[Any, ...]:

@@ -77,9 +77,9 @@ async def http_error(request: Request, error: Exception) -> Response:
     if not isinstance(error, HTTPException):
         return await crash(request, error)
     note_error(request, error.status_code, error)
-    found = failure(error.status_code, str(error.detail))
-    found.headers.update(error.headers or {})
-    return found
+    response = failure(error.status_code, str(error.detail))
+    response.headers.update(error.headers or {})
+    return response
 
 
 async def crash(request: Request, error: Exception) -> Response:
@@ -225,9 +225,9 @@ class AccessGuard:
             watcher.cancel()
             if left:
                 work.cancel()
-            found = await asyncio.gather(work, watcher, return_exceptions=True)
-        if not left and isinstance(found[0], Exception):
-            raise found[0]
+            results = await asyncio.gather(work, watcher, return_exceptions=True)
+        if not left and isinstance(results[0], Exception):
+            raise results[0]
 
 
 def authorised(headers: Headers, token: str) -> bool:
@@ -257,21 +257,21 @@ async def json_object(request: Request, most: int) -> dict[str, Any]:
     if sum(map(body.count, (b",", b"[", b"{"))) > _PARTS:
         raise errors.ConfigError(f"The body has more than {_PARTS:,} commas and brackets.", hint=hint)
     try:
-        found = parse(body)
+        value = parse(body)
     except errors.ModelError as error:
         raise errors.ConfigError(f"The body cannot be read. {error.message}", hint=hint) from error
-    if not isinstance(found, dict):
+    if not isinstance(value, dict):
         raise errors.ConfigError("The body is not a JSON object.", hint=hint)
-    return found
+    return value
 
 
 def _is_host(host: str) -> bool:
     """Return whether a Host header is a name or an address, with or without a port (RFC 9110, 7.2)."""
-    found = _HOST.fullmatch(host)
-    if found is None or int(found["port"] or 0) > 65_535:
+    match = _HOST.fullmatch(host)
+    if match is None or int(match["port"] or 0) > 65_535:
         return False
     try:
-        return found["six"] is None or bool(ipaddress.IPv6Address(found["six"]))
+        return match["six"] is None or bool(ipaddress.IPv6Address(match["six"]))
     except ValueError:
         return False
 

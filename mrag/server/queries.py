@@ -95,11 +95,11 @@ class SizedCache(Generic[K, V]):
 
     def get(self, key: K) -> V | None:
         """Return a value that is kept."""
-        found = self._values.get(key)
-        if found is None:
+        value = self._values.get(key)
+        if value is None:
             return None
         self._values.move_to_end(key)
-        return found[0]
+        return value[0]
 
     def put(self, key: K, value: V, size: int) -> None:
         """Keep a value, and forget the oldest when there are too many."""
@@ -168,19 +168,19 @@ def dataset_of(read: CheckedQuery, view: GraphView) -> Dataset:
     default = tuple(g for g in default if g not in _IGNORED)
     if not default and not named:
         return Dataset(view.default(asked.infer), view.named)
-    found: list[str] = []
+    graphs: list[str] = []
     layers = {EXPLICIT: record.asserted, IMPLICIT: record.inferred}
     layers[PROVENANCE] = (*record.asserted, *record.inferred, *view.beside)
     for graph in default:
         if graph in layers:
-            found += layers[graph]
+            graphs += layers[graph]
         elif graph in NIL:
-            found += view.unnamed
+            graphs += view.unnamed
         elif view.may_read(graph):
-            found.append(graph)
+            graphs.append(graph)
     named = tuple(g for g in named if view.may_read(g))
     pseudo = bool(default) and all(g in (EXPLICIT, IMPLICIT, *NIL) for g in default)
-    return Dataset(tuple(dict.fromkeys(found)), view.named if pseudo and not named else named)
+    return Dataset(tuple(dict.fromkeys(graphs)), view.named if pseudo and not named else named)
 
 
 def table(variables: Sequence[str], rows: Iterable[Sequence[Term | None]], format: str) -> bytes:
@@ -188,25 +188,25 @@ def table(variables: Sequence[str], rows: Iterable[Sequence[Term | None]], forma
     if format == "tsv":
         lines = ["\t".join("?" + v for v in variables), *("\t".join(map(_tsv, row)) for row in rows)]
         return "".join(line + "\n" for line in lines).encode()
-    found, names = Result("SELECT"), [Variable(v) for v in variables]
-    found.vars = names
-    found.bindings = [
+    result, names = Result("SELECT"), [Variable(v) for v in variables]
+    result.vars = names
+    result.bindings = [
         {v: t for v, t in zip(names, row, strict=True) if t is not None} for row in cast(Any, rows)
     ]
-    return _serialise(found, format)
+    return _serialise(result, format)
 
 
 def answer(value: bool, format: str) -> bytes:
     """Write the answer of an ASK query."""
     if format not in ("json", "xml"):
         return b"true" if value else b"false"
-    found = Result("ASK")
-    found.askAnswer = value
-    return _serialise(found, format)
+    result = Result("ASK")
+    result.askAnswer = value
+    return _serialise(result, format)
 
 
-def _serialise(found: Result, format: str) -> bytes:
-    data = found.serialize(format=format) or b""
+def _serialise(result: Result, format: str) -> bytes:
+    data = result.serialize(format=format) or b""
     # Else whoever parses XML would read it as a line feed.
     return data.replace(b"\r", b"&#13;") if format == "xml" else data
 
@@ -271,8 +271,8 @@ class RecordFollower:
     def _present(self, before: Record) -> Record:
         kg = self._kg
         if self._kept:
-            found = read_record(kg.store, kg.iri)
-            return found if found.kept and found.revision >= before.revision else before
+            record = read_record(kg.store, kg.iri)
+            return record if record.kept and record.revision >= before.revision else before
         count = kg.counted(before.asserted)
         if count == before.triples:
             return before
@@ -329,17 +329,17 @@ class RemoteAnswers:
 
         def run(dataset: Dataset, left: Limits) -> bytes:
             inside = graphs()
-            found: list[ox.Quad | ox.Triple] = []
+            quads: list[ox.Quad | ox.Triple] = []
             for name in () if nothing else dict.fromkeys(inside.values() if named else (None,)):
                 default = tuple(g for g, n in inside.items() if not named or n == name)
-                rest = replace(left, rows=left.rows - len(found))
+                rest = replace(left, rows=left.rows - len(quads))
                 triples = cast(list[Triple], self.kg.store.bounded(text, Dataset(default), rest))
                 graph = ox.DefaultGraph() if name is None else ox.NamedNode(name)
                 for s, p, o in (map(to_ox, t) for t in triples):
                     t = ox.Triple(cast(Any, s), cast(Any, p), o)
-                    found.append(ox.Quad(t.subject, t.predicate, t.object, graph) if named else t)
+                    quads.append(ox.Quad(t.subject, t.predicate, t.object, graph) if named else t)
             prefixes = self.kg.prefixes if format in WITH_PREFIXES else None
-            return serialized(found, format, prefixes)
+            return serialized(quads, format, prefixes)
 
         return self._in_one_state(lambda: Dataset(tuple(graphs())), limits, run)
 
@@ -355,10 +355,10 @@ class RemoteAnswers:
                     endpoint=self.kg.store.url,
                     hint="Try again, or allow more seconds.",
                 )
-            found = run(dataset, replace(limits, seconds=left))
+            result = run(dataset, replace(limits, seconds=left))
             self.follower.catch_up(now=True)
             if seen() == dataset:
-                return found
+                return result
         raise EndpointError(
             f"The graph has changed {_TRIES} times while the query ran.",
             endpoint=self.kg.store.url,

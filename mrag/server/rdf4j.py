@@ -179,10 +179,10 @@ async def namespace(request: Request, engine: Engine) -> Response:
     """Handle `/repositories/{id}/namespaces/{prefix}`."""
     prefix = request.path_params["prefix"]
     if request.method in ("GET", "HEAD"):
-        found = engine.kg.prefixes.get(prefix)
-        if found is None:
+        iri = engine.kg.prefixes.get(prefix)
+        if iri is None:
             raise HTTPException(404, f"There is no prefix {prefix[:100]!r}.")
-        return PlainTextResponse(found)
+        return PlainTextResponse(iri)
     own: dict[str, str] = json.loads(engine.kg.record.prefixes or "{}")
     if prefix in DEFAULT_PREFIXES:
         raise HTTPException(403, f"The prefix {prefix!r} is well known and stays as it is.")
@@ -207,15 +207,15 @@ async def health(request: Request, engine: Engine) -> Response:
 
 def contexts(fields: Fields) -> tuple[str | None, ...]:
     """Return the graphs that the parameters `context` name, None for the unnamed one (`null`)."""
-    found: list[str | None] = []
+    graphs: list[str | None] = []
     for value in fields.getlist("context"):
         several = value.startswith("<") and ">,<" in value.replace(" ", "")
         for given in map(str.strip, value.split(",") if several else [value]):
             term = None if given in ("null", "") else parse_term(given)
             if term is not None and not isinstance(term, ox.NamedNode):
                 raise HTTPException(400, f"{given[:200]!r} is not the IRI of a graph.")
-            found.append(None if term is None else term.value)
-    return tuple(dict.fromkeys(found))
+            graphs.append(None if term is None else term.value)
+    return tuple(dict.fromkeys(graphs))
 
 
 def parse_term(text: str) -> ox.NamedNode | ox.Literal | ox.BlankNode:
@@ -224,12 +224,12 @@ def parse_term(text: str) -> ox.NamedNode | ox.Literal | ox.BlankNode:
     if ":" in written and written[0] not in '<"_':
         written = f"<{written}>"
     try:
-        (found,) = ox.parse(f"<urn:s> <urn:p> {written} .".encode(), ox.RdfFormat.N_TRIPLES)
-        if isinstance(found.object, ox.Triple):
+        (quad,) = ox.parse(f"<urn:s> <urn:p> {written} .".encode(), ox.RdfFormat.N_TRIPLES)
+        if isinstance(quad.object, ox.Triple):
             raise ValueError
     except (SyntaxError, ValueError) as error:
         raise HTTPException(400, f"{text[:200]!r} is no RDF term as N-Triples writes it.") from error
-    return cast("ox.NamedNode | ox.Literal | ox.BlankNode", found.object)
+    return cast("ox.NamedNode | ox.Literal | ox.BlankNode", quad.object)
 
 
 def pattern_of(fields: Fields) -> tuple[Any, ...]:
@@ -246,7 +246,7 @@ def _tuple(term: Any) -> tuple[str, ...] | None:
 
 
 def _values(fields: Fields) -> dict[str, Term]:
-    found: dict[str, Term] = {}
+    terms: dict[str, Term] = {}
     for key, value in fields.multi_items():
         if key.startswith("$") and len(key) > 1:
             term = from_ox(parse_term(value))
@@ -254,8 +254,8 @@ def _values(fields: Fields) -> dict[str, Term]:
                 raise HTTPException(
                     400, f"The value of {key[:100]} is a blank node, which names nothing here."
                 )
-            found[key[1:]] = term
-    return found
+            terms[key[1:]] = term
+    return terms
 
 
 def _flag(fields: Fields, name: str, default: bool) -> bool:
@@ -307,19 +307,19 @@ class Transactions:
 
     def room(self, name: str, size: int, most: int) -> _Transaction:
         """Return one that takes so many bytes more."""
-        found = self.of(name)
-        if found.size + size > most:
+        transaction = self.of(name)
+        if transaction.size + size > most:
             raise HTTPException(413, f"The transaction is larger than {most} bytes.")
         if sum(one.size for one in self._open.values()) + size > _BODIES * most:
             raise HTTPException(503, "The open transactions hold too much already.", _LATER)
-        found.size += size
-        return found
+        transaction.size += size
+        return transaction
 
     def end(self, name: str) -> list[Operation]:
         """Take one out, and return its operations; whoever comes second finds none."""
-        found = self.of(name)
+        transaction = self.of(name)
         del self._open[name]
-        return found.operations
+        return transaction.operations
 
     def _forget(self) -> None:
         now = time.monotonic()
@@ -355,14 +355,14 @@ async def on_transaction(request: Request, engine: Engine) -> Response:
             operations: Sequence[Operation] = open_ones.end(name)
             return sparql.done(await engine.writer.change(operations), 200) if operations else Response()
         case "ADD" | "DELETE" | "UPDATE":
-            found = open_ones.room(name, len(body), engine.settings.max_body)
+            transaction = open_ones.room(name, len(body), engine.settings.max_body)
             if action == "UPDATE":
                 text = body.decode("utf-8-sig", "replace") if kind == sparql.UPDATE else None
                 operations = await sparql.operations_of(request, engine, fields, text)
             else:
                 graphs, adding = contexts(fields), action == "ADD"
                 operations = await documents(request, engine, graphs, inserting=adding, base=_base(fields))
-            found.operations += operations
+            transaction.operations += operations
             return Response(status_code=200)
     if size:
         raise HTTPException(
@@ -450,8 +450,8 @@ async def similarity(request: Request, engine: Engine) -> Response:
         raise HTTPException(404, f"There is no repository {wanted[:100]!r}.")
     indexes = mrag.SimilarityIndexes.of(engine.kg)
     if request.method in ("GET", "HEAD"):
-        found = await asyncio.to_thread(lambda: [_index(indexes.info(name)) for name in indexes.names()])
-        return JSONResponse(found)
+        infos = await asyncio.to_thread(lambda: [_index(indexes.info(name)) for name in indexes.names()])
+        return JSONResponse(infos)
     if request.method == "DELETE":
         name = one(query_fields(request), "name")
         await asyncio.to_thread(indexes.delete, name)
@@ -467,15 +467,15 @@ async def similarity(request: Request, engine: Engine) -> Response:
 def _index(info: Any) -> dict[str, Any]:
     about = info.definition
     query = "" if about is None else about.select or ", ".join(about.queries)
-    found = {"name": info.name, "documents": info.documents, "embedder": info.embedder, "selectQuery": query}
-    return {**_SAID["index"], **found, "status": "OUTDATED" if info.stale else "BUILT"}
+    fields = {"name": info.name, "documents": info.documents, "embedder": info.embedder, "selectQuery": query}
+    return {**_SAID["index"], **fields, "status": "OUTDATED" if info.stale else "BUILT"}
 
 
 def _entry(request: Request, engine: Engine) -> dict[str, Any]:
     name = engine.kg.name
     url = f"{str(request.base_url).rstrip('/')}/repositories/{name}"
-    found = {"id": name, "title": f"mrag: {name}", "uri": url, "externalUrl": url}
-    return {**_SAID["repository"], **found, "writable": engine.settings.update}
+    fields = {"id": name, "title": f"mrag: {name}", "uri": url, "externalUrl": url}
+    return {**_SAID["repository"], **fields, "writable": engine.settings.update}
 
 
 def _user(engine: Engine, name: str) -> dict[str, Any]:

@@ -49,7 +49,7 @@ def description(kg: KnowledgeGraph, settings: ServerSettings, url: str, format: 
     service, dataset, graph = (ox.BlankNode(name) for name in ("service", "dataset", "graph"))
     languages = ["SPARQL10Query", "SPARQL11Query", *(["SPARQL11Update"] if settings.update else [])]
     number = ox.Literal(str(kg.record.triples), datatype=ox.NamedNode(XSD + "integer"))
-    found: list[tuple[ox.BlankNode, str, Any]] = [
+    facts: list[tuple[ox.BlankNode, str, Any]] = [
         (service, RDF + "type", SD + "Service"),
         (service, SD + "endpoint", url.partition("?")[0]),
         *((service, SD + "supportedLanguage", SD + name) for name in languages),
@@ -64,10 +64,10 @@ def description(kg: KnowledgeGraph, settings: ServerSettings, url: str, format: 
     ]
     for at, name in enumerate(kg.record.contexts):
         node = ox.BlankNode(f"named{at}")
-        found += [(dataset, SD + "namedGraph", node), (node, RDF + "type", SD + "NamedGraph")]
-        found.append((node, SD + "name", name))
+        facts += [(dataset, SD + "namedGraph", node), (node, RDF + "type", SD + "NamedGraph")]
+        facts.append((node, SD + "name", name))
     triples = [
-        ox.Triple(s, ox.NamedNode(p), ox.NamedNode(o) if isinstance(o, str) else o) for s, p, o in found
+        ox.Triple(s, ox.NamedNode(p), ox.NamedNode(o) if isinstance(o, str) else o) for s, p, o in facts
     ]
     prefixes = {"sd": SD, "void": VOID, "formats": FORMATS} if format in ("turtle", "trig") else None
     return serialized(triples, format, prefixes)
@@ -125,15 +125,15 @@ def choose(accept: str | None, offers: Mapping[str, str]) -> tuple[str, str]:
     if not accept or not accept.strip():
         return next(iter(offers.items()))
     ranges = [_range(part) for part in accept.split(",") if part.strip()]
-    found: list[tuple[float, int, int, str]] = []
+    accepted: list[tuple[float, int, int, str]] = []
     for place, media in enumerate(offers):
         # The most specific range decides (RFC 9110), then the client's weight, then our order.
         fit, q = max(((_fit(pattern, media), q) for pattern, q in ranges), default=(0, 0.0))
         if fit and q > 0:
-            found.append((q, fit, -place, media))
-    if not found:
+            accepted.append((q, fit, -place, media))
+    if not accepted:
         raise HTTPException(406, f"None of {accept[:200]} can be sent. There are: {', '.join(offers)}.")
-    media = max(found)[-1]
+    media = max(accepted)[-1]
     return media, offers[media]
 
 
@@ -305,13 +305,13 @@ async def read_fields(request: Request, engine: Engine) -> tuple[Fields, str, st
 
 def one(fields: Fields, name: str, default: str | None = None) -> str:
     """Return the value of a parameter that must be given once; the same value twice is one."""
-    found = list(dict.fromkeys(fields.getlist(name)))
-    if not found and default is not None:
+    values = list(dict.fromkeys(fields.getlist(name)))
+    if not values and default is not None:
         return default
-    if len(found) != 1:
-        count = "missing" if not found else f"given {len(found)} times, with other values"
+    if len(values) != 1:
+        count = "missing" if not values else f"given {len(values)} times, with other values"
         raise HTTPException(400, f"The parameter `{name}` is {count}; it must be given once.")
-    return found[0]
+    return values[0]
 
 
 def base_of(request: Request) -> str:
@@ -441,10 +441,10 @@ def _inside(
     unnamed = dict.fromkeys([*view.unnamed, *inferred])
     if not graphs and not quads:
         return dict.fromkeys([*view.record.asserted, *inferred])
-    found: dict[str, str | None] = {}
+    formats: dict[str, str | None] = {}
     for graph in graphs or (None, *view.contexts):
         if graph is None:
-            found.update(unnamed)
+            formats.update(unnamed)
         elif graph in view.contexts:
-            found[graph] = graph
-    return found
+            formats[graph] = graph
+    return formats

@@ -77,13 +77,13 @@ def add_up(parts: Iterable[tuple[Words, bool, int]]) -> list[Words]:
 
 def largest(digits: Sequence[Words], valid: Words, wanted: int) -> Words:
     """Return the positions of the largest sums: so many, and all that tie with the last of them."""
-    sure, left, found = np.zeros_like(valid), valid, 0
+    sure, left, total = np.zeros_like(valid), valid, 0
     for digit in reversed(digits):
         high = left & digit
         count = int(np.bitwise_count(high).sum())
-        if found + count < wanted:
+        if total + count < wanted:
             sure |= high
-            found += count
+            total += count
             left = left & ~digit
         else:
             left = high

@@ -83,7 +83,7 @@ class Folder:
     def committed(self) -> Committed:
         """Read the manifest."""
         try:
-            name, form, found = read_manifest(self.path)
+            name, form, state = read_manifest(self.path)
         except MissingIndex as error:
             what = " Building it was begun and not ended." if begun(self.path) else ""
             raise MissingIndex(
@@ -100,24 +100,24 @@ class Folder:
                 file=str(self.path),
                 hint="Name another folder.",
             )
-        if form != self.kind.format or found is None:
+        if form != self.kind.format or state is None:
             raise IndexMismatch(
                 f"Another version of mrag wrote the {self.kind.name}: its format is {form}; this version "
                 f"reads {self.kind.format}.",
                 file=str(self.path),
                 hint=self.kind.hint,
             )
-        return found
+        return state
 
     def load(self, build: Callable[[Committed], T]) -> T:
         """Read the manifest and what it names."""
         for _ in range(_RETRIES):
-            found = self.committed()
+            state = self.committed()
             try:
-                return build(found)
+                return build(state)
             except FileNotFoundError as error:
                 # A writer may have replaced the files since the manifest was read.
-                if self.committed().generation == found.generation:
+                if self.committed().generation == state.generation:
                     name = Path(error.filename).name
                     raise self.damaged(f"the file {name} is missing") from error
             except (OSError, ValueError, TypeError, KeyError, LookupError) as error:
@@ -131,9 +131,9 @@ class Folder:
     def verify(self, on_progress: Callable[[int, int], None] | None = None) -> None:
         """Read every block of the index and check it."""
 
-        def look(found: Committed) -> None:
-            total, done = sum(entry.size for entry in found.files.values()), 0
-            for name, entry in found.files.items():
+        def look(state: Committed) -> None:
+            total, done = sum(entry.size for entry in state.files.values()), 0
+            for name, entry in state.files.items():
                 for start in range(0, max(1, entry.size), _WIDE):
                     stop = min(start + _WIDE, entry.size)
                     # Opened anew for each piece, which is forgotten with it.
@@ -162,7 +162,7 @@ class Folder:
 
     def next_generation(self) -> int:
         """Return a number above that of every commit so far and of every file that is there."""
-        numbers = [int(found[1]) for file in self.path.iterdir() if (found := _OURS.fullmatch(file.name))]
+        numbers = [int(match[1]) for file in self.path.iterdir() if (match := _OURS.fullmatch(file.name))]
         with suppress(IndexError_):
             numbers.append(self.committed().generation)
         return max(numbers, default=0) + 1
@@ -246,8 +246,8 @@ def read_manifest(path: Path) -> tuple[str, object, Committed | None]:
         if given != checksum(fields):
             raise ValueError("its checksum is another")
         files = {str(name): FileEntry(**entry) for name, entry in fields["files"].items()}
-        found = Committed(fields["generation"], files, fields["about"])
-        return str(fields["kind"]), form, found
+        state = Committed(fields["generation"], files, fields["about"])
+        return str(fields["kind"]), form, state
     except (FileNotFoundError, NotADirectoryError) as error:
         raise MissingIndex("There is no index in this folder.", file=str(path)) from error
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
@@ -379,8 +379,8 @@ def check(folder: Path, on_progress: Callable[[int, int], None] | None = None) -
 def _index(place: Path, size: int, note: Callable[[int, int], None]) -> IntegrityReport:
     name = "index"
     try:
-        name, form, found = read_manifest(place)
-        if found is None or not isinstance(form, int):
+        name, form, state = read_manifest(place)
+        if state is None or not isinstance(form, int):
             raise IndexError_("Another version of mrag wrote the index.", file=str(place))
         Folder(place, Kind(name, form, "Build it anew.")).verify(note)
     except IndexError_ as error:
@@ -395,20 +395,20 @@ def _journal(file: Path) -> IntegrityReport:
         why = DamagedIndex(f"The journal cannot be read: {error.strerror or error}.", file=str(file))
         return IntegrityReport(file, "journal", 0, why)
     bad = [number for number, record in lines(data) if record is None]
-    found = None
+    problem = None
     if bad:
-        found = DamagedIndex(
+        problem = DamagedIndex(
             f"{len(bad)} of the journal's records are damaged and are passed over.",
             file=str(file),
             hint="What they said is done again by the next run; or delete the file.",
         )
-        found.line = bad[0]
-    return IntegrityReport(file, "journal", len(data), found)
+        problem.line = bad[0]
+    return IntegrityReport(file, "journal", len(data), problem)
 
 
 def _size(place: Path) -> int:
     try:
-        _, _, found = read_manifest(place)
+        _, _, state = read_manifest(place)
     except IndexError_:
         return 0
-    return 0 if found is None else sum(entry.size for entry in found.files.values())
+    return 0 if state is None else sum(entry.size for entry in state.files.values())

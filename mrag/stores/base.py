@@ -271,10 +271,10 @@ def traced(method: _Method) -> _Method:
             return method(self, query, *args, **kwargs)
         about = {"mrag.query.name": queries.name_of(query) or "composed", "mrag.store": type(self).__name__}
         with span("mrag.query", about) as note:
-            found = method(self, query, *args, **kwargs)
-            if isinstance(found, SelectResult | list):
-                note({"mrag.rows": len(found)})
-            return found
+            result = method(self, query, *args, **kwargs)
+            if isinstance(result, SelectResult | list):
+                note({"mrag.rows": len(result)})
+            return result
 
     return cast(_Method, measured)
 
@@ -291,8 +291,8 @@ class BaseStore:
     @traced
     def select(self: TripleStore, query: str, dataset: Dataset) -> SelectResult:
         """Answer a SELECT query over the graphs of `dataset`."""
-        found = self.stream(query, dataset)
-        return SelectResult(found.variables, list(found))
+        result = self.stream(query, dataset)
+        return SelectResult(result.variables, list(result))
 
     def prefixes(self) -> Mapping[str, str]:
         """Return the prefixes that the store keeps itself: none."""

@@ -147,9 +147,9 @@ class Changes:
 
     def clear(self, graph: str | None) -> None:
         """Take all triples out of a named graph, or out of the unnamed one."""
-        found = self.triples(graph)
-        self.expect(found)
-        for t in found:
+        triples = self.triples(graph)
+        self.expect(triples)
+        for t in triples:
             self.discard(t, graph)
 
     def expect(self, triples: Iterable[ox.Triple]) -> None:
@@ -338,7 +338,7 @@ def _modify(
         raise Refused(f"The engine cannot answer the WHERE clause: {error.args[0]}") from error
     known: dict[str, ox.NamedNode] = {}
     for template, act in ((deletes, changes.delete), (inserts, changes.insert)):
-        found: list[tuple[ox.Triple, str | None]] = []
+        solutions: list[tuple[ox.Triple, str | None]] = []
         for row in rows:
             fresh: dict[str, ox.NamedNode] = {}
             for graph, *terms in template:
@@ -348,9 +348,9 @@ def _modify(
                     continue
                 if graph is not None and not isinstance(g, ox.NamedNode):
                     continue
-                found.append((ox.Triple(s, p, o), g.value if isinstance(g, ox.NamedNode) else None))
-        changes.expect(t for t, _ in found)
-        for t, name in found:
+                solutions.append((ox.Triple(s, p, o), g.value if isinstance(g, ox.NamedNode) else None))
+        changes.expect(t for t, _ in solutions)
+        for t, name in solutions:
             act(t, name)
 
 
@@ -421,8 +421,8 @@ def _instance(
         return None
     kind, value = term[0], term[1]
     if kind == "v":
-        found = row.get(value)
-        return skolemised(found, known) if isinstance(found, ox.BlankNode) else found
+        bound = row.get(value)
+        return skolemised(bound, known) if isinstance(bound, ox.BlankNode) else bound
     if kind == "b":
         return fresh.setdefault(value, _skolem())
     if kind == "i":

@@ -254,8 +254,8 @@ class StoreConformance:
         store.insert(numbered(map(Literal, TEXTS)), G)
         query = queries.parse("q", "SELECT ?s WHERE {\nVALUES ?o { 'x' } #+ bind: o\n?s <urn:p> ?o }")
         for i, text in enumerate(TEXTS):
-            found = store.select(query.bind(o=[Literal(text)]), Dataset((G,)))
-            assert [str(s) for (s,) in found] == [f"urn:t{i}"], text
+            result = store.select(query.bind(o=[Literal(text)]), Dataset((G,)))
+            assert [str(s) for (s,) in result] == [f"urn:t{i}"], text
 
     def test_iris_come_back_as_they_went(self, store: TripleStore) -> None:
         store.insert(ntriples(*((i, "urn:p", URIRef(i)) for i in IRIS)), G)
@@ -285,9 +285,9 @@ class StoreConformance:
     def test_every_form_of_query(self, store: TripleStore) -> None:
         store.insert(ntriples(("urn:a", "urn:p", Literal("x"))), G)
         one = "SELECT ?s ?o ?n WHERE { ?s <urn:p> ?o OPTIONAL { ?s <urn:none> ?n } }"
-        found = store.select(one, Dataset((G,)))
-        assert found.variables == ("s", "o", "n")
-        assert found.rows == [(URIRef("urn:a"), Literal("x"), None)]
+        result = store.select(one, Dataset((G,)))
+        assert result.variables == ("s", "o", "n")
+        assert result.rows == [(URIRef("urn:a"), Literal("x"), None)]
         assert store.ask("ASK { <urn:a> ?p ?o }", Dataset((G,))) is True
         assert store.ask("ASK { <urn:b> ?p ?o }", Dataset((G,))) is False
         triples = list(store.construct("CONSTRUCT { ?s <urn:q> ?o } WHERE { ?s <urn:p> ?o }", Dataset((G,))))
@@ -416,9 +416,9 @@ class StoreConformance:
         notes = store.bulk_load([Source.of(file)], G, merged=merged)
         assert notes.tags == {"zh-classical", "klingonian"}
         rows = store.select("SELECT ?text { ?s ?p ?text } ORDER BY ?text", Dataset((G,))).column("text")
-        found = {str(text): text.language.lower() for text in rows if isinstance(text, Literal)}  # type: ignore[union-attr]
+        tags = {str(text): text.language.lower() for text in rows if isinstance(text, Literal)}  # type: ignore[union-attr]
         kept = store.capabilities.any_tag
-        assert found == {tag: (tag if kept else well_formed_tag(tag)).lower() for tag in _TAGS}
+        assert tags == {tag: (tag if kept else well_formed_tag(tag)).lower() for tag in _TAGS}
 
     def test_a_broken_file_leaves_nothing(self, store: TripleStore, tmp_path: Path) -> None:
         file = tmp_path / "bad.nt"

@@ -39,15 +39,15 @@ class EngineRecord:
 
 def _records() -> Mapping[str, EngineRecord]:
     known = tomllib.loads((files("mrag") / "stores" / "engines.toml").read_text(encoding="utf-8"))
-    found = {}
+    records = {}
     for kind, record in known.items():
         # None is known to list its graphs by an empty pattern.
         dialect: dict[str, Any] = {"empty_pattern": False, **record.pop("dialect")}
         dialect["system_graphs"] = tuple(dialect.get("system_graphs", ()))
         if record.pop("named_only", False):
             dialect["unnamed"] = None
-        found[kind] = EngineRecord(dialect=Dialect(**dialect), **record)
-    return found
+        records[kind] = EngineRecord(dialect=Dialect(**dialect), **record)
+    return records
 
 
 ENGINES: Mapping[str, EngineRecord] = _records()

@@ -90,16 +90,16 @@ def host(url: str) -> str:
 
 def secrets_of(access: Access, places: Sequence[str]) -> list[str]:
     """Return what a message may not hold, longest first, also as URLs and headers spell it."""
-    found = {access.password, access.token, *(value or name for name, value in access.params.items())}
-    found |= {value for name, value in access.headers.items() if names_secret(name)}
+    secrets = {access.password, access.token, *(value or name for name, value in access.params.items())}
+    secrets |= {value for name, value in access.headers.items() if names_secret(name)}
     if access.user is not None:
         login = f"{access.user}:{access.password or ''}".encode()
-        found.add(base64.b64encode(login).decode())
+        secrets.add(base64.b64encode(login).decode())
         if not access.password:
-            found.add(access.user)
+            secrets.add(access.user)
     for place in (*places, access.proxy or ""):
-        found |= hidden_in(place)
-    spelt = {form for s in found if s for form in (s, quote(s, safe=""), quote_plus(s))}
+        secrets |= hidden_in(place)
+    spelt = {form for s in secrets if s for form in (s, quote(s, safe=""), quote_plus(s))}
     return sorted((s for s in spelt if len(s) >= _SHORTEST), key=lambda s: (-len(s), s))
 
 
@@ -205,12 +205,12 @@ class Http:
                     allow_redirects=False,
                 )
             except (requests.RequestException, OSError) as error:
-                found = self._broken(error, query)
+                problem = self._broken(error, query)
                 transient = isinstance(error, requests.exceptions.ConnectionError) and not isinstance(
                     error, requests.exceptions.SSLError
                 )
                 if not (repeat and transient and attempt < self.access.retries):
-                    raise found from self.cause(error)
+                    raise problem from self.cause(error)
             else:
                 self.server = response.headers.get("Server", self.server)
                 if response.status_code in ok:
@@ -324,8 +324,8 @@ class Http:
             body = ""
         finally:
             response.close()
-        if report and (found := violations(body)):
-            return self._plain(found)
+        if report and (problems := violations(body)):
+            return self._plain(problems)
         return self._plain(" ".join(body.split()))[:_MESSAGE]
 
     def _unreachable(self, what: str) -> EndpointError:
@@ -450,12 +450,12 @@ class JsonResult:
         coming = iter(chunks)
 
         def read(wanted: int) -> bytes:
-            found = bytearray()
+            data = bytearray()
             for chunk in coming:
-                found += chunk
-                if len(found) >= max(_CHUNK, wanted):
+                data += chunk
+                if len(data) >= max(_CHUNK, wanted):
                     break
-            return bytes(found)
+            return bytes(data)
 
         first = next((chunk for chunk in coming if chunk.strip(b" \r\n\t\xef\xbb\xbf")), b"")
         if not first.lstrip(b" \r\n\t\xef\xbb\xbf").startswith(b"{"):

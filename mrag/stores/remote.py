@@ -57,11 +57,11 @@ class RemoteChanges(Changes):
             ]
             graphs = self._graphs()
             text = queries.get("kg/present").bind(n_s_p_o=cast(Any, rows))
-            found = list(self._rows(text, Dataset((), tuple(g for g in graphs if g != NIL[0]))))
+            counts = list(self._rows(text, Dataset((), tuple(g for g in graphs if g != NIL[0]))))
             if NIL[0] in graphs:  # which no GRAPH shows
                 text = queries.get("kg/present-unnamed").bind(n_s_p_o=cast(Any, rows))
-                found += ((NIL[0], number) for (number,) in self._rows(text, Dataset((NIL[0],))))
-            for graph, number in found:
+                counts += ((NIL[0], number) for (number,) in self._rows(text, Dataset((NIL[0],))))
+            for graph, number in counts:
                 t = part[int(str(number))]
                 self._known.add(ox.Quad(t.subject, t.predicate, t.object, ox.NamedNode(str(graph))))
             self._looked_up.update(part)
@@ -72,15 +72,15 @@ class RemoteChanges(Changes):
         one = TriplePattern(*nodes)
         names = self._base if graph is None else (graph,)
         there = [name for name in names if self._exists(name)]
-        found: dict[ox.Triple, None] = {}
+        triples: dict[ox.Triple, None] = {}
         if there:
             text = to_sparql(Construct((one,), Group((one,))))
             for s, p, o in self._bounded(text, Dataset(tuple(there))):
-                found[ox.Triple(cast(Any, to_ox(s)), cast(Any, to_ox(p)), to_ox(o))] = None
-        self.expect(found)
+                triples[ox.Triple(cast(Any, to_ox(s)), cast(Any, to_ox(p)), to_ox(o))] = None
+        self.expect(triples)
         for name in names:
-            found.update(dict.fromkeys(self._of(name, wanted)))
-        return [t for t in found if any(self._has(t, name) for name in names)]
+            triples.update(dict.fromkeys(self._of(name, wanted)))
+        return [t for t in triples if any(self._has(t, name) for name in names)]
 
     def solutions(self, query: str, default: Iterable[str], named: Iterable[str]) -> list[dict[str, Any]]:
         """Answer a SELECT query on the server, which knows of no change of this update yet."""

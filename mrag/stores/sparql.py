@@ -258,9 +258,9 @@ class SparqlStore(BaseStore):
             text = to_sparql(Select((var("nothing"),), numbers(3), limit=wanted))
             try:
                 with self._request(text, Dataset(), JSON_RESULTS, None) as response:
-                    found = JsonResult(self.http.chunks(response, text))
-                    rows = len(list(found))
-                    asked = found.variables == ("nothing",)
+                    result = JsonResult(self.http.chunks(response, text))
+                    rows = len(list(result))
+                    asked = result.variables == ("nothing",)
             except (errors.StoreError, Incomplete, NoResult, UnicodeDecodeError) as error:
                 logger.info("whether the server cuts answers cannot be found out: %s", self.http.cause(error))
                 rows, asked = 0, False
@@ -325,9 +325,9 @@ class SparqlStore(BaseStore):
             if media not in _RESULT_TYPES and query_form(query) in _OF_TRIPLES:
                 with self._whole(query, limits.seconds, began):
                     triples = self._watched(triples_of(chunks, self.dialect.nt), query)
-                    found = list(self._within(triples, deadline, limits, query))
+                    lines = list(self._within(triples, deadline, limits, query))
                 self._check_end(query, limits.seconds, began)
-                return found
+                return lines
             with self._whole(query, limits.seconds, began):
                 result = JsonResult(chunks)
             if result.boolean is not None:
@@ -454,10 +454,10 @@ class SparqlStore(BaseStore):
             late = seconds is not None and time.monotonic() - began >= seconds
             raise self.http.late(query) if late else self.http.no_result(str(error), query) from None
         except (Incomplete, UnicodeDecodeError) as error:
-            found: errors.StoreError = self.http.incomplete(str(error), query)
+            problem: errors.StoreError = self.http.incomplete(str(error), query)
             if seconds is not None and time.monotonic() - began >= seconds:
-                found = self.http.late(query)
-            raise found from self.http.cause(error)
+                problem = self.http.late(query)
+            raise problem from self.http.cause(error)
 
     def bounded(
         self, query: str, dataset: Dataset, limits: Limits, extra: bytes = b""
@@ -519,8 +519,8 @@ class SparqlStore(BaseStore):
         elif named and not own and self.dialect.union:
             # One name instead of very many.
             return StoreLayers((str(self.dialect.unnamed), self.dialect.union))
-        found = (*unnamed, *named)
-        return StoreLayers(found) if found else None
+        every = (*unnamed, *named)
+        return StoreLayers(every) if every else None
 
     def _unnamed(self, own: bool) -> tuple[str, ...]:
         """Return what names the triples outside of named graphs, if there are any."""

@@ -93,8 +93,8 @@ _BM25 = Bm25Params()
 _names = (f"conformance-{number}" for number in count())
 
 
-def _ids(found: Sequence[Match]) -> list[str]:
-    return [match.doc_id for match in found]
+def _ids(matches: Sequence[Match]) -> list[str]:
+    return [match.doc_id for match in matches]
 
 
 def _begun(backend: IndexBackend, name: str, model: Any = None) -> StoredIndex:
@@ -135,23 +135,23 @@ class IndexConformance:
     def test_it_ranks_as_the_local_index(
         self, backend: IndexBackend, built: StoredIndex, oracle: DocumentIndex, text: str
     ) -> None:
-        found, wanted = (i.search(text, 20, mode="bm25") for i in (built, oracle))
-        assert {m.doc_id: m.terms for m in found} == {m.doc_id: m.terms for m in wanted}
+        hits, wanted = (i.search(text, 20, mode="bm25") for i in (built, oracle))
+        assert {m.doc_id: m.terms for m in hits} == {m.doc_id: m.terms for m in wanted}
         if backend.abilities.exact_words:
-            assert found == wanted
+            assert hits == wanted
         else:
             expected = {m.doc_id: m.score for m in wanted}
-            assert [m.score for m in found] == [pytest.approx(expected[m.doc_id], rel=0.05) for m in found]
-        found, wanted = (i.search(text, 20, mode="dense") for i in (built, oracle))
+            assert [m.score for m in hits] == [pytest.approx(expected[m.doc_id], rel=0.05) for m in hits]
+        hits, wanted = (i.search(text, 20, mode="dense") for i in (built, oracle))
         # So few documents are compared one by one, or as good as.
         near = {m.doc_id: pytest.approx(m.score, abs=1e-4) for m in wanted}
-        assert near == {m.doc_id: m.score for m in found} and found[0].score >= wanted[0].score - 1e-4
+        assert near == {m.doc_id: m.score for m in hits} and hits[0].score >= wanted[0].score - 1e-4
         parts = [built.search(text, 100, mode=mode) for mode in ("bm25", "dense")]
         scored = [[(m.doc_id, m.score) for m in part] for part in parts]
         fused = dict(weighted_scores(scored, weights=(0.75, 0.25)))
-        found = built.search(text, 5, weight=0.25)
-        assert [m.score for m in found] == pytest.approx(sorted(fused.values(), reverse=True)[:5], abs=1e-4)
-        for match in found:
+        hits = built.search(text, 5, weight=0.25)
+        assert [m.score for m in hits] == pytest.approx(sorted(fused.values(), reverse=True)[:5], abs=1e-4)
+        for match in hits:
             ranks = [(_ids(p).index(match.doc_id) + 1 if match.doc_id in _ids(p) else None) for p in parts]
             assert [match.bm25_rank, match.dense_rank] == ranks
             assert match.score == pytest.approx(fused[match.doc_id], abs=1e-4)
@@ -215,10 +215,10 @@ class IndexConformance:
         anew.sync(documents.items(), extra={})
         for text in ("red shoes", "violet", "coat", "leather"):
             for mode in ("bm25", "dense"):
-                found, wanted = (i.search(text, 20, mode=mode) for i in (index, anew))
-                assert set(_ids(found)) == set(_ids(wanted))
+                matches, wanted = (i.search(text, 20, mode=mode) for i in (index, anew))
+                assert set(_ids(matches)) == set(_ids(wanted))
                 if mode == "bm25" and backend.abilities.live_statistics and backend.abilities.exact_words:
-                    assert found == wanted
+                    assert matches == wanted
         assert "urn:shoe" not in _ids(index.search("red leather shoes", 20))
         assert index.extra == {"revision": 2}
         more = index.add([("urn:new", "A violet shawl"), ("urn:last", "A cape")], extra={"revision": 3})

@@ -180,9 +180,9 @@ class FitState:
                 self.worst = min(h.quality for h in self._found.values())
         return value
 
-    def settle(self, found: Iterable[Hypothesis]) -> None:
+    def settle(self, hypotheses: Iterable[Hypothesis]) -> None:
         """Put hypotheses in place of those found so far, with estimates for example."""
-        self._found = {h.expression: h for h in found}
+        self._found = {h.expression: h for h in hypotheses}
 
     def tick(self, tested: int = 1) -> None:
         """Record that hypotheses have been tested.
@@ -277,26 +277,26 @@ class Learner(ABC):
         if stopped == "time":
             for named in map(ce.Named, () if fit.best() else world.named):
                 fit.offer(named, fit.count(named))
-        found = fit.best()[: self.settings.top]
+        hypotheses = fit.best()[: self.settings.top]
         # The store has the last word; it may take as long to count as it took to read.
         late = time.monotonic() - started + fetched >= 0.95 * seconds
-        best = found[:1] if self.settings.confirm and not late else []
+        best = hypotheses[:1] if self.settings.confirm and not late else []
         if [h.counts for h in recounted(self.kg, best, problem)] != [h.counts for h in best]:
-            logger.warning("The store counts otherwise than the bitsets: %s", found[0].expression)
-            found = recounted(self.kg, found, problem)
-        notes += _shortcomings(found, fit)
-        solved, spent = any(h.solved for h in found[:1]), time.monotonic() - started
+            logger.warning("The store counts otherwise than the bitsets: %s", hypotheses[0].expression)
+            hypotheses = recounted(self.kg, hypotheses, problem)
+        notes += _shortcomings(hypotheses, fit)
+        solved, spent = any(h.solved for h in hypotheses[:1]), time.monotonic() - started
         self.report = FitReport(fit.tested, spent, stopped, solved, tuple(notes), fetched)
-        return found
+        return hypotheses
 
 
-def _shortcomings(found: list[Hypothesis], fit: FitState) -> list[str]:
+def _shortcomings(best: list[Hypothesis], fit: FitState) -> list[str]:
     """Return what to say where nothing was learnt, or hardly anything."""
-    c = found[0].counts if found else ExampleCounts(0, 0, 1, 1)
+    c = best[0].counts if best else ExampleCounts(0, 0, 1, 1)
     if c.tp / c.positives - c.fp / c.negatives >= _HARDLY:
         return []
-    what, deep = "Hardly anything" if found else "Nothing", count_words(fit.steps, "property") + " deep"
-    return [f"{what} was learnt: no condition up to {deep} tells the examples apart{' well' * bool(found)}."]
+    what, deep = "Hardly anything" if best else "Nothing", count_words(fit.steps, "property") + " deep"
+    return [f"{what} was learnt: no condition up to {deep} tells the examples apart{' well' * bool(best)}."]
 
 
 LEARNERS: dict[str, tuple[str, str]] = {
@@ -345,9 +345,9 @@ def shortened(fit: FitState, expression: ce.Expression) -> ce.Expression:
         shorter = {e for e in map(normal, reduced(best)) if length(e) < length(best)}
         for candidate in sorted(shorter, key=lambda e: (length(e), key(e))):
             fit.tick()
-            found = _quality(fit, candidate)
-            if found >= value:
-                best, value = candidate, found
+            worth = _quality(fit, candidate)
+            if worth >= value:
+                best, value = candidate, worth
                 break
         else:
             return best

@@ -66,18 +66,18 @@ class Signature:
         """
         sources, values = self.world.pairs(p)
         terms = [self.world.terms[at] for at in values.tolist()]
-        found: list[ce.Expression] = []
+        tests: list[ce.Expression] = []
         for kind, plain in by_family(terms).items():
             if kind != XSD + "boolean":
                 known = ((value, terms[at], int(sources[at])) for at, value in plain.items())
                 rows = [(value, t, source) for value, t, source in known if isinstance(t, Literal)]
                 rows.sort(key=lambda row: (row[0], row[1].n3(), row[2]))
                 for limit in _splits(rows, splits, labels):
-                    found.extend(ce.DataSome(p, ce.DataRange(kind, ((facet, limit),))) for facet in _FACETS)
+                    tests.extend(ce.DataSome(p, ce.DataRange(kind, ((facet, limit),))) for facet in _FACETS)
         texts = Counter(t for t in terms if isinstance(t, Literal) and family(t) in (None, XSD + "boolean"))
         common = [text for text, times in texts.items() if times >= _FEWEST]
         common.sort(key=lambda text: (-texts[text], self.world.index[text]))
-        return [*found, *(ce.Value(p, text) for text in common[:_COMMON])]
+        return [*tests, *(ce.Value(p, text) for text in common[:_COMMON])]
 
 
 def trivial(name: str) -> bool:
@@ -161,13 +161,13 @@ class RefinementOperator:
         self, e: ce.Expression, limit: int, check: Callable[[], None] | None = None
     ) -> list[ce.Expression]:
         """Return the refinements up to a length, in normal form, in order of length and name."""
-        found: set[ce.Expression] = set()
+        refinements: set[ce.Expression] = set()
         for x in self._refine(e, limit):
             if check is not None:
                 check()
-            found.add(normal(x))
-        found.discard(e)
-        return sorted((x for x in found if length(x) <= limit), key=lambda x: (length(x), key(x)))
+            refinements.add(normal(x))
+        refinements.discard(e)
+        return sorted((x for x in refinements if length(x) <= limit), key=lambda x: (length(x), key(x)))
 
     def _refine(self, e: ce.Expression, limit: int) -> Iterator[ce.Expression]:
         if isinstance(e, ce.Top):
@@ -216,32 +216,32 @@ class RefinementOperator:
     @cached_property
     def top(self) -> list[ce.Expression]:
         """The refinements of `⊤` that are no unions."""
-        found: list[ce.Expression] = [ce.Named(c) for c in self.classes if not self.parents[c]]
-        found.extend(ce.Not(ce.Named(c)) for c in self.classes if not self.children[c])
+        expressions: list[ce.Expression] = [ce.Named(c) for c in self.classes if not self.parents[c]]
+        expressions.extend(ce.Not(ce.Named(c)) for c in self.classes if not self.children[c])
         for p in self.atoms.links:
-            found.append(ce.Some(p, ce.Top()))
-            found.extend(ce.Only(p, ce.Named(c)) for c in self.classes if not self.parents[c])
-            found.append(ce.Only(p, ce.Bottom()))
+            expressions.append(ce.Some(p, ce.Top()))
+            expressions.extend(ce.Only(p, ce.Named(c)) for c in self.classes if not self.parents[c])
+            expressions.append(ce.Only(p, ce.Bottom()))
             most = self._max_values(p)
             if most > 1:
-                found.append(ce.AtMost(most - 1, p, ce.Top()))
+                expressions.append(ce.AtMost(most - 1, p, ce.Top()))
             if not p.inverse:
-                found.extend(ce.Value(p, v) for v in self._values(p))
+                expressions.extend(ce.Value(p, v) for v in self._values(p))
         for name in self.data:
-            found.extend(self._limits(ce.Property(name)))
-        return found
+            expressions.extend(self._limits(ce.Property(name)))
+        return expressions
 
     @cached_property
     def splits(self) -> dict[tuple[str, str], list[Literal]]:
         """The limits of each property by datatype, ascending."""
-        found: dict[tuple[str, str], list[Literal]] = {}
+        values_of: dict[tuple[str, str], list[Literal]] = {}
         for name in self.data:
             terms = [self.world.terms[at] for at in np.unique(self.world.roles[name][1])]
             for kind, values in by_family(terms).items():
                 spelled = {values[at]: terms[at] for at in sorted(values, reverse=True)}
                 ordered = [spelled[v] for v in sorted(spelled)]
-                found[name, kind] = list(spread(ordered, _LIMITS))
-        return found
+                values_of[name, kind] = list(spread(ordered, _LIMITS))
+        return values_of
 
     def _limits(self, p: ce.Property) -> Iterator[ce.Expression]:
         for (name, kind), values in self.splits.items():

@@ -156,9 +156,9 @@ def edges_of(world: World, p: ce.Property, rows: Places) -> tuple[csr_array, Pla
     place[rows] = np.arange(rows.size)
     chosen = place[sources] >= 0
     sources, values = place[sources[chosen]], values[chosen]
-    found, columns = np.unique(values, return_inverse=True)
+    distinct, columns = np.unique(values, return_inverse=True)
     ones = np.ones(sources.size, dtype=np.int32)
-    return csr_array((ones, (sources, columns)), shape=(rows.size, found.size)), found
+    return csr_array((ones, (sources, columns)), shape=(rows.size, distinct.size)), distinct
 
 
 _Ground: TypeAlias = tuple[csr_array, Places, list[Conditions], bool]
@@ -496,12 +496,12 @@ class BeamRound:
                 end = int(np.searchsorted(reached, before + wanted)) + 1
                 some = order[done:end]
                 ranks[keys[some]] = np.arange(1, some.size + 1)
-                found = ranks[codes]
+                ranks_of = ranks[codes]
                 ranks[keys[some]] = 0
-                places = np.flatnonzero(found)
-                places = places[np.argsort(found[places], kind="stable")]
+                places = np.flatnonzero(ranks_of)
+                places = places[np.argsort(ranks_of[places], kind="stable")]
                 for at, state in self._states(places, costs):
-                    kind = some[found[at] - 1]
+                    kind = some[ranks_of[at] - 1]
                     yield state, int(tp[kind]), int(fp[kind])
                 done, wanted = end, 8 * wanted
 
@@ -609,9 +609,9 @@ class CombinationSearch:
         shares = (self.width - 2 * (half // 2), half // 2, half // 2)
         best: dict[bytes, State] = {}
         kinds = counted.ranked(self.settings.measure, self.settings.penalty, shares)
-        for found, share in zip(kinds, shares, strict=False):
+        for kind, share in zip(kinds, shares, strict=False):
             end = len(best) + share
-            for state, tp, fp in found:
+            for state, tp, fp in kind:
                 if len(best) == end:
                     break
                 row = state.bits.tobytes()
@@ -659,8 +659,8 @@ class CombinationSearch:
     def scores(self, tp: Numbers, fp: Numbers, costs: Numbers) -> Qualities:
         """Return qualities less the penalty for what they cost."""
         values = self.bits.qualities(tp, fp, self.settings.measure)
-        found: Qualities = values - self.settings.penalty * costs
-        return found
+        scores: Qualities = values - self.settings.penalty * costs
+        return scores
 
     def exact(self, *, conjunction: bool) -> bool:
         """Go through the conjunctions or disjunctions of conditions that could be the best."""
@@ -748,9 +748,9 @@ def held_out(
         best: State | None = None
         value = 0.0
         for limit in range(most + 1):
-            found = run.front.get(limit)
-            if found is not None and found[0] > value:
-                value, best = found[:2]
+            run_of = run.front.get(limit)
+            if run_of is not None and run_of[0] > value:
+                value, best = run_of[:2]
             if best is not None:
                 right, wrong = outside.count(best.bits[None, :])
                 tp[limit] += right[0]
@@ -758,7 +758,7 @@ def held_out(
     return fit.bits.qualities(tp, fp, settings.measure)
 
 
-def estimated(found: Iterable[Hypothesis], curve: Qualities | None, penalty: float) -> list[Hypothesis]:
+def estimated(hypotheses: Iterable[Hypothesis], curve: Qualities | None, penalty: float) -> list[Hypothesis]:
     """Return hypotheses in order of what speaks for them on other examples, the best first.
 
     What speaks against one are the bits that it takes to write it down, about one for each symbol, and then
@@ -768,7 +768,7 @@ def estimated(found: Iterable[Hypothesis], curve: Qualities | None, penalty: flo
     """
     best = 0.0
     made: list[Hypothesis] = []
-    for h in sorted(found, key=lambda h: (cost(h.expression), -h.quality)):
+    for h in sorted(hypotheses, key=lambda h: (cost(h.expression), -h.quality)):
         price, score, expected = cost(h.expression), -_misfit(h.counts), None
         if curve is not None:
             held = float(curve[min(price, len(curve) - 1)])
@@ -840,13 +840,13 @@ class _Run:
         tried: npt.NDArray[np.bool_] | None = None
         last: CombinationSearch | None = None
         for steps in range(fit.steps + 1):
-            found = maker.upto(steps)
-            same = tried is not None and np.array_equal(found.table, tried)
-            tried = found.table
-            if len(found) and not same:
+            conditions = maker.upto(steps)
+            same = tried is not None and np.array_equal(conditions.table, tried)
+            tried = conditions.table
+            if len(conditions) and not same:
                 # A solution with fewer properties in a row is mostly found by a narrow beam, or not at all.
-                last = self.searched(found, settings.beam // (1 if steps == fit.steps else 2))
-            if self.sure(found):
+                last = self.searched(conditions, settings.beam // (1 if steps == fit.steps else 2))
+            if self.sure(conditions):
                 break
         if last is None:
             return "exhausted"
@@ -872,16 +872,16 @@ class _Run:
         try:
             run.beam()
         finally:
-            for at, found in run.front.items():
-                if at not in self.front or found[0] > self.front[at][0][0]:
-                    self.front[at] = found, run
+            for at, state in run.front.items():
+                if at not in self.front or state[0] > self.front[at][0][0]:
+                    self.front[at] = state, run
         return run
 
     def offer(self) -> None:
         """Offer the best of what was found; to write all out would take long."""
-        found = [(note, run) for run in self.runs for note in run.notes.values()]
+        notes = [(note, run) for run in self.runs for note in run.notes.values()]
         known: set[bytes] = set()
-        for (_, state, counts), run in sorted(found, key=lambda f: (-f[0][0], f[0][1].cost)):
+        for (_, state, counts), run in sorted(notes, key=lambda f: (-f[0][0], f[0][1].cost)):
             row = state.bits.tobytes()
             if row not in known:
                 known.add(row)
@@ -899,15 +899,15 @@ class _Run:
         """Search with ever wider beams while that is worth it, and return whether it ended by itself."""
         beam, vain, wide = self.settings.beam, 0, False
         while vain < _VAIN and not self.fit.solved():
-            found = self.fit.best()[:1]
-            if beam >= _JUDGED and any(says_more(h) or self.too_long(h) for h in found):
+            best = self.fit.best()[:1]
+            if beam >= _JUDGED and any(says_more(h) or self.too_long(h) for h in best):
                 break
             beam *= 2
             if wide := 2 * beam * (len(conditions) + beam) > _WIDEST:
                 break
             self.searched(conditions, beam)
             self.offer()
-            vain = vain + 1 if [h.quality for h in self.fit.best()[:1]] == [h.quality for h in found] else 0
+            vain = vain + 1 if [h.quality for h in self.fit.best()[:1]] == [h.quality for h in best] else 0
         return not wide
 
     def too_long(self, best: Hypothesis) -> bool:
@@ -917,13 +917,13 @@ class _Run:
     def expected(self) -> list[Hypothesis]:
         """Return what was found, in order of what speaks for it on other examples."""
         measure = self.settings.measure
-        found = {h.expression: h for h in self.fit.best()}
+        best = {h.expression: h for h in self.fit.best()}
         for (value, state, counts), run in self.front.values():
             if value > 0:
                 e = normal(run.written(state))
                 if counts.informative and length(e) <= self.settings.max_length:
-                    found.setdefault(e, Hypothesis(e, value, counts, measure))
-        return estimated(found.values(), self.curve, self.settings.penalty)
+                    best.setdefault(e, Hypothesis(e, value, counts, measure))
+        return estimated(best.values(), self.curve, self.settings.penalty)
 
     def settle(self) -> None:
         """Put what was found in order of what is expected of it."""

@@ -191,12 +191,12 @@ class Citer:
         """Return the things that a question names, without those whose possession alone is asked about."""
         told = tokens(question)
         mentions = [m for m in self.names.find(question, told) if m.terms - self._common]
-        found: set[Term] = set()
+        things: set[Term] = set()
         for mention in mentions:
             nouns = owned(question, told, mention, mentions)
             if not nouns or nouns & self._relations.words:
-                found.update(mention.terms)
-        return self._things(found)
+                things.update(mention.terms)
+        return self._things(things)
 
     def _things(self, terms: Iterable[Term]) -> frozenset[Term]:
         return frozenset(t for t in terms if t not in self._common and not isinstance(t, Literal))
@@ -278,10 +278,10 @@ class Citer:
                 return [*(answered or ()), *_lines(steps)]
         if answered is not None and not tokens(bare):
             return answered
-        found = self._prose(bare, before) or disjoint(bare, self.lines, self.names)
-        if not found and (language := language_of(text)) != "en":
-            found = in_a_row(bare, language, self.lines) or self._foreign_fragment(bare, language)
-        return found or None
+        lines = self._prose(bare, before) or disjoint(bare, self.lines, self.names)
+        if not lines and (language := language_of(text)) != "en":
+            lines = in_a_row(bare, language, self.lines) or self._foreign_fragment(bare, language)
+        return lines or None
 
     def _item(self, text: str, under: str) -> list[Line] | None:
         """Return the lines of what an item of a list says together with what leads in to it."""
@@ -359,12 +359,12 @@ class Citer:
 
     def _prose(self, text: str, before: frozenset[Term]) -> list[Line]:
         symbols, things = symbols_of(text, self.names), before or self._asked_things
-        found = described(text, [things], self.lines) if things else []
+        lines = described(text, [things], self.lines) if things else []
         for end, noun in Derivation(symbols, self.facts, things).nouns(0):
-            if noun.role is None and end < len(symbols) and not found:
-                found = described(text[symbols[end].start :], noun.things, self.lines)
-                found = [*_lines(noun.steps), *found] if found else []
-        return found
+            if noun.role is None and end < len(symbols) and not lines:
+                lines = described(text[symbols[end].start :], noun.things, self.lines)
+                lines = [*_lines(noun.steps), *lines] if lines else []
+        return lines
 
     def _foreign_fragment(self, text: str, language: str) -> list[Line]:
         """Return the line that joins what is asked about and the only thing that a short answer names."""
@@ -400,7 +400,7 @@ class Citer:
 
         That the context does not speak of something holds of words that the context does not have.
         """
-        found: list[Line] = []
+        evidence: list[Line] = []
         told = {stem(w.raw) for line in self._every.lines for w in tokens(" ".join(line.labels))}
         for part in _PATTERNS["parts"].split(text):
             left = self._beyond(part, _OF_REFUSALS)
@@ -409,8 +409,8 @@ class Citer:
             lines = self.claims(part, before)
             if lines is None:
                 return None
-            found += lines
-        return found
+            evidence += lines
+        return evidence
 
     def _beyond(self, text: str, known: Collection[str]) -> list[str]:
         """Return the words of a sentence that neither the question nor a list has."""
@@ -469,15 +469,15 @@ def supports(
     citer: Citer, pieces: Sequence[tuple[str, str, Sequence[str]]], *, cited: bool = False
 ) -> list[tuple[Support, frozenset[Term], str]]:
     """Find what each sentence of a text rests on, pronouns and items of lists by what stands before them."""
-    found: list[tuple[Support, frozenset[Term], str]] = []
+    judgements: list[tuple[Support, frozenset[Term], str]] = []
     subjects: frozenset[Term] = frozenset()
     told = [piece[:2] for piece in pieces]
     for (_, text, ids), items, under in zip(pieces, items_after(told), leads_of(told), strict=True):
         own = citer.limited(ids) if cited else citer
         support = own.support(text, ids, subjects, lead=text.endswith(":"), items=items, under=under)
-        found.append((support, subjects, under))
+        judgements.append((support, subjects, under))
         subjects = support.subjects
-    return found
+    return judgements
 
 
 def _may_break(symbols: Sequence[Symbol], at: int) -> bool:
@@ -599,11 +599,11 @@ def judged(
 
 def _deny(citer: Citer, text: str, before: frozenset[Term]) -> list[Line]:
     """Return the lines of what a sentence denies."""
-    found = _PATTERNS["denial"].search(text)
-    if found is None:
+    match = _PATTERNS["denial"].search(text)
+    if match is None:
         return []
-    verb = found[1] or found[2] or ""
-    return citer.claims(f"{text[: found.start()]}{verb} {text[found.end() :]}", before) or []
+    verb = match[1] or match[2] or ""
+    return citer.claims(f"{text[: match.start()]}{verb} {text[match.end() :]}", before) or []
 
 
 def _alike(line: Line, claimed: Term) -> bool:
@@ -673,9 +673,9 @@ class PictureCiter(Citer):
         plain = self._point(self._marked(text), before)
         # One statement of several images is looked for before several statements.
         for clauses in ([plain], _PATTERNS["clauses"].split(plain)):
-            found = [self._clause(clause) for clause in clauses]
-            if all(found):
-                return [line for lines in found for line in lines]
+            evidence = [self._clause(clause) for clause in clauses]
+            if all(evidence):
+                return [line for lines in evidence for line in lines]
         return None
 
     def _marked(self, text: str) -> str:
@@ -723,8 +723,8 @@ class PictureCiter(Citer):
         parts = _PATTERNS["list"].split(things)
         if whole := super().claims(f"{name} shows {' and '.join(parts)}"):
             return whole
-        found = [self._worded(name, thing) for thing in parts]
-        return [line for some in found for line in some] if all(found) else []
+        shows = [self._worded(name, thing) for thing in parts]
+        return [line for some in shows for line in some] if all(shows) else []
 
     def _worded(self, name: str, thing: str) -> list[Line]:
         """Return the lines with the words of one thing: a text of an image, or what is said of a part."""

@@ -113,37 +113,37 @@ class Facts:
 
     def of(self, way: Way, subject: frozenset[Term], objects: frozenset[Term]) -> tuple[Line, ...]:
         """Return the lines that relate one of some things to one of others by one of some properties."""
-        found: dict[str, Line] = {}
+        lines: dict[str, Line] = {}
         for p, flipped in way:
             ends = (objects, subject) if flipped else (subject, objects)
             for first, second in (ends, ends[::-1]) if p in self.relations.mutual else (ends,):
                 for s in first:
                     for line in self.by_subject.get(s, ()):
                         if line.triple.p == p and line.triple.o in second:
-                            found[line.id] = line
-        return tuple(found.values())
+                            lines[line.id] = line
+        return tuple(lines.values())
 
     def ends(self, way: Way, owners: Iterable[Term]) -> dict[Term, list[Line]]:
         """Return what some things are related to by some properties, each with the lines that say so."""
-        found: dict[Term, list[Line]] = {}
+        by_end: dict[Term, list[Line]] = {}
         for owner in owners:
             for p, flipped in way:
                 for line in (self.by_object if flipped else self.by_subject).get(owner, ()):
                     if line.triple.p == p:
-                        found.setdefault(line.triple.s if flipped else line.triple.o, []).append(line)
-        return found
+                        by_end.setdefault(line.triple.s if flipped else line.triple.o, []).append(line)
+        return by_end
 
     def typed(self, subject: frozenset[Term], classes: frozenset[Term]) -> tuple[Line, ...]:
         """Return the lines that say that one of some things is of one of some classes."""
-        found: list[Line] = []
+        lines: list[Line] = []
         for s in subject:
             about = self.by_subject.get(s, ())
             own = [x for x in about if str(x.triple.p) == TYPE or x.triple.p in self.relations.kinds]
-            found += [x for x in own if x.triple.o in classes]
-            if not found:
-                found += self._above(own, classes)
-            found += [x for x in self._kinds_of(s) if x.triple.o in classes]
-        return tuple({x.id: x for x in found}.values())
+            lines += [x for x in own if x.triple.o in classes]
+            if not lines:
+                lines += self._above(own, classes)
+            lines += [x for x in self._kinds_of(s) if x.triple.o in classes]
+        return tuple({x.id: x for x in lines}.values())
 
     def _kinds_of(self, kind: Term) -> list[Line]:
         return [x for x in self.by_subject.get(kind, ()) if str(x.triple.p) == RDFS + "subClassOf"]
@@ -241,13 +241,13 @@ class Derivation:
 
     def _kept(self, steps: Iterable[ClaimStep]) -> Iterator[Steps]:
         """Yield claims together, unless one has no line and needs it."""
-        found = []
+        kept = []
         for step in steps:
             if not step.lines and not self.lenient:
                 return
-            found.append(step)
-        if found:
-            yield tuple(found)
+            kept.append(step)
+        if kept:
+            yield tuple(kept)
 
     def _claim(self, way: Way, subjects: Things, objects: Things, unit: str = "") -> Iterator[Steps]:
         """Yield the claim that each of some things is so related to each of others."""
@@ -439,8 +439,8 @@ class Derivation:
     def _equal(self, value: Decimal) -> frozenset[Term]:
         """Return the literals that have a value."""
         literals = (o for line in self.facts.lines if isinstance(o := line.triple.o, Literal))
-        found = frozenset(o for o in literals if o.datatype is not None and _decimal(str(o)) == value)
-        return found or frozenset([Literal(str(value))])
+        equals = frozenset(o for o in literals if o.datatype is not None and _decimal(str(o)) == value)
+        return equals or frozenset([Literal(str(value))])
 
     def _valued(self, start: int, end: int, things: frozenset[Term]) -> Iterator[tuple[int, NounPhrase]]:
         """Yield a name, and with a unit behind it where it is a number."""
@@ -725,12 +725,12 @@ class Derivation:
         self._spend()
         for start in self._joined(at):
             start = self._skip(start, _ADVERBS)
-            found = [*self._predicate(start, things)]
+            phrases = [*self._predicate(start, things)]
             if verb == "be":
-                found += [(end, more, verb) for end, more in self._complements(start, things, was=False)]
+                phrases += [(end, more, verb) for end, more in self._complements(start, things, was=False)]
             elif verb == "have":
-                found += [(end, more, verb) for end, more in self._had(start, things)]
-            for end, more, again in found:
+                phrases += [(end, more, verb) for end, more in self._had(start, things)]
+            for end, more, again in phrases:
                 yield end, steps + more
                 yield from self._join_on(end, things, steps + more, again)
 
@@ -951,9 +951,9 @@ class Derivation:
                     yield last, steps, things
 
 
-def _after(steps: Steps, found: Iterable[tuple[int, Steps]]) -> Iterator[tuple[int, Steps]]:
+def _after(steps: Steps, phrases: Iterable[tuple[int, Steps]]) -> Iterator[tuple[int, Steps]]:
     """Return where something ends with its claims, behind others."""
-    return ((end, steps + more) for end, more in found)
+    return ((end, steps + more) for end, more in phrases)
 
 
 def _decimal(text: str) -> Decimal | None:
@@ -992,12 +992,12 @@ def _open(steps: Steps) -> int:
 
 def longest(derivation: Derivation) -> tuple[int, Steps]:
     """Return how far the longest beginning of a sentence goes that is a statement, with its claims."""
-    found: tuple[int, Steps] = (0, ())
+    best: tuple[int, Steps] = (0, ())
     with suppress(TooLongError, RecursionError):
         for end, steps in derivation.clauses():
-            if end > max(found[0], 1):
-                found = (end, steps)
-    return found
+            if end > max(best[0], 1):
+                best = (end, steps)
+    return best
 
 
 _FIRST: Final = URIRef("urn:mrag:first")

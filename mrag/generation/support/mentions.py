@@ -175,13 +175,13 @@ class ContextNames:
     def find(self, text: str, words: list[TextToken] | None = None) -> list[TermMention]:
         """Find the mentions in a text, from left to right, the longest at each place."""
         words = tokens(text) if words is None else words
-        found = []
+        mentions = []
         place = 0
         while place < len(words):
             mention = self._at(text, words, place)
-            found += [mention] if mention else []
+            mentions += [mention] if mention else []
             place = mention.last if mention else place + 1
-        return [*found, *self._exactly(text, words)]
+        return [*mentions, *self._exactly(text, words)]
 
     def _at(self, text: str, words: list[TextToken], first: int) -> TermMention | None:
         longest = min(self._longest.get(words[first].key, 0), len(words) - first)
@@ -355,7 +355,7 @@ def symbols_of(text: str, known: ContextNames) -> list[Symbol]:
 
 
 def _marks(gap: str, start: int) -> list[Symbol]:
-    found = []
+    marks = []
     for i, c in enumerate(gap):
         if c.isspace() or c in _DECORATION:
             continue
@@ -364,8 +364,8 @@ def _marks(gap: str, start: int) -> list[Symbol]:
             continue
         if low == "–" and len(gap) == 1:
             continue  # a hyphen within a word
-        found.append(Symbol(low, low, low, start + i, start + i + 1, is_mark=True))
-    return found
+        marks.append(Symbol(low, low, low, start + i, start + i + 1, is_mark=True))
+    return marks
 
 
 _OF = words("of von de del du des di d'")
@@ -395,16 +395,16 @@ def owned(
 
 
 def _nouns(text: str, asked: Sequence[TextToken], places: range, named: set[int]) -> frozenset[str]:
-    found: list[str] = []
+    nouns: list[str] = []
     before: int | None = None
     for i in places:
         first, second = sorted((i, before)) if before is not None else (i, i)
         if i in named or _BREAK.search(text[asked[first].end : asked[second].start]):
             break
-        if is_stopword(asked[i].key) or len(found) == _MOST:
+        if is_stopword(asked[i].key) or len(nouns) == _MOST:
             break
-        if found and places.step > 0 and stem(asked[i].raw) in _HAVING_VERBS:
+        if nouns and places.step > 0 and stem(asked[i].raw) in _HAVING_VERBS:
             break  # "Ada's children live …", but "Ada's release year"
-        found.append(stem(asked[i].raw))
+        nouns.append(stem(asked[i].raw))
         before = i
-    return frozenset(found)
+    return frozenset(nouns)

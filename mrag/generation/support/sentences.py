@@ -56,9 +56,9 @@ class ThoughtFilter:
 def take_ids(sentence: str) -> tuple[str, tuple[str, ...]]:
     """Take the ids of lines that a model wrote in square brackets out of a sentence."""
     ids = [
-        found.casefold()
+        id.casefold()
         for brackets in _WRITTEN.findall(sentence)
-        for found in re.findall(r"[A-Za-z]{1,3}\d+", brackets)
+        for id in re.findall(r"[A-Za-z]{1,3}\d+", brackets)
     ]
     return _WRITTEN.sub("", sentence).strip(), tuple(dict.fromkeys(ids))
 
@@ -104,15 +104,15 @@ def _sentences(body: str, names: Sequence[str]) -> list[tuple[str, str]]:
         if kept[match.start()] or _is_abbreviation(body, match):
             continue
         cuts.append(match.end())
-    found = []
+    sentences = []
     start = 0
     for cut in [*cuts, len(body)]:
         part = body[start:cut]
         bare = part.strip()
         if bare:
-            found.append((part[: len(part) - len(part.lstrip())], bare))
+            sentences.append((part[: len(part) - len(part.lstrip())], bare))
         start = cut
-    return found
+    return sentences
 
 
 def _is_abbreviation(body: str, match: re.Match[str]) -> bool:
@@ -152,10 +152,10 @@ def items_after(pieces: list[tuple[str, str]]) -> list[int]:
 
 def leads_of(pieces: list[tuple[str, str]]) -> list[str]:
     r"""Return, for each sentence that is an item of a list, the sentence that leads in to the list."""
-    found: list[str] = []
+    leads: list[str] = []
     lead = ""
     for before, sentence in pieces:
         item = "\n" in before and bool(_ITEM.match(before.rsplit("\n", 1)[-1] + " "))
-        found.append(lead if item else "")
+        leads.append(lead if item else "")
         lead = sentence if sentence.endswith(":") else lead if item else ""
-    return found
+    return leads

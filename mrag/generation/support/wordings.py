@@ -63,8 +63,8 @@ def described(text: str, subjects: Collection[frozenset[Term]], lines: Sequence[
         return []
     every = frozenset().union(*subjects)
     having = [x for x in lines if x.triple.s in every and describes(x) and _has_clause(x, wanted)]
-    found = [next((x for x in having if x.triple.s in subject), None) for subject in subjects]
-    return [x for x in found if x is not None] if all(found) else []
+    evidence = [next((x for x in having if x.triple.s in subject), None) for subject in subjects]
+    return [x for x in evidence if x is not None] if all(evidence) else []
 
 
 def _has_clause(line: Line, wanted: tuple[str, ...]) -> bool:

@@ -268,8 +268,8 @@ def states(engine: IndexEngine, graph: str, name: str | None = None) -> dict[str
     if not engine.registered:
         return {}
     where = counting(_KEPT, None if name is None else [f"{graph} {name}"])
-    found = engine.rows(REGISTRY, where, "id", "text")
-    return {i.partition(" ")[2]: text for i, text in found if i.partition(" ")[0] == graph}
+    rows = engine.rows(REGISTRY, where, "id", "text")
+    return {i.partition(" ")[2]: text for i, text in rows if i.partition(" ")[0] == graph}
 
 
 @dataclass(frozen=True)
@@ -401,11 +401,11 @@ class IndexView:
         return {} if self.state.manifest.dim is None else self._fields("vector", ids)
 
     def _fields(self, name: str, ids: Collection[str]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        fields: dict[str, Any] = {}
         for part in parts_of(list(ids)):
             rows = self.engine.rows(self.state.place, counting(self.state, part), "id", name)
-            found.update((doc_id, value) for doc_id, value in rows if value is not None)
-        return found
+            fields.update((doc_id, value) for doc_id, value in rows if value is not None)
+        return fields
 
 
 def settle_ties(ask: Callable[[int], Found], k: int) -> Found:
@@ -433,12 +433,12 @@ def word_weights(row: EngineRow, since: EngineState) -> dict[int, float]:
 
 def by_term_number(weights: Mapping[str, float]) -> dict[int, float]:
     """Return weights by number of a term for sparse vectors; hardly two of 100,000 terms share one."""
-    found: dict[int, float] = {}
+    totals: dict[int, float] = {}
     for term, weight in weights.items():
         number = int.from_bytes(hashlib.blake2b(term.encode(), digest_size=4).digest(), "big")
         number = min(max(number, 1), 2**32 - 2)  # no engine takes the largest, and 0 is for our own use
-        found[number] = found.get(number, 0.0) + weight
-    return found
+        totals[number] = totals.get(number, 0.0) + weight
+    return totals
 
 
 def query_weights(

@@ -137,8 +137,8 @@ class _Engine(IndexEngine):
     def mark(self, at: EngineState, where: Where, until: int) -> None:
         with self._asked(at.place) as client:
             fields = [field["name"] for field in client.describe_collection(at.place)["fields"]]
-            found = self._rows(at.place, _filter(where), fields)
-            for part in parts_of([{**{f: row[f] for f in fields}, "until": until} for row in found]):
+            rows = self._rows(at.place, _filter(where), fields)
+            for part in parts_of([{**{f: row[f] for f in fields}, "until": until} for row in rows]):
                 client.upsert(at.place, list(part))
 
     def delete(self, place: str, where: Where) -> None:
@@ -150,9 +150,9 @@ class _Engine(IndexEngine):
             return {term: self._count(at, term) for term in terms}
 
         weights = query_weights(query, at.manifest.documents, counts)
-        found = self._nearest(at, "words", weights, k, where) if weights else []
+        ranking = self._nearest(at, "words", weights, k, where) if weights else []
         # Milvus Lite gives distances, a server scores.
-        return [(doc_id, abs(score)) for doc_id, score in found if score]
+        return [(doc_id, abs(score)) for doc_id, score in ranking if score]
 
     def _count(self, at: EngineState, term: int) -> int:
         some = f"{_filter(counting(at))} and array_contains(terms, {term:d})"

@@ -151,9 +151,9 @@ class _Engine(IndexEngine):
         def counts(terms: Collection[int]) -> dict[int, int]:
             asked = {"filters": {"filters": {str(term): _feature(term) for term in terms}}}
             some = {"bool": {"filter": _filters(counting(at))}}
-            found = self._search(at.place, {"size": 0, "query": some, "aggs": {"of": asked}})
+            reply = self._search(at.place, {"size": 0, "query": some, "aggs": {"of": asked}})
             return {
-                int(term): one["doc_count"] for term, one in found["aggregations"]["of"]["buckets"].items()
+                int(term): one["doc_count"] for term, one in reply["aggregations"]["of"]["buckets"].items()
             }
 
         often = dict(sorted(query.items(), key=lambda item: -item[1])[:_CLAUSES])
@@ -241,16 +241,16 @@ class _Engine(IndexEngine):
                 seconds=_SECONDS,
                 ok=_JUDGED,
             )
-            found = json.loads(self._http.text(answer))
+            reply = json.loads(self._http.text(answer))
         except StoreError as error:
             raise IndexError_(f"OpenSearch: {error.message}", endpoint=self._url) from error
         except ValueError as error:
             raise IndexError_("OpenSearch gave an answer that is no JSON.") from error
-        if not isinstance(found, dict):
+        if not isinstance(reply, dict):
             raise IndexError_("What answers is no OpenSearch.", endpoint=self._url)
-        if answer.status_code < 300 and "error" not in found:
-            return found
-        about = found.get("error")
+        if answer.status_code < 300 and "error" not in reply:
+            return reply
+        about = reply.get("error")
         about = about if isinstance(about, dict) else {"reason": about}  # proxies before it write a text
         if {"missing" if answer.status_code == 404 else "", about.get("type")} & {*none}:
             return {}

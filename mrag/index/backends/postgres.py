@@ -258,9 +258,9 @@ class _Engine(IndexEngine):
         # The names of columns are ours.
         asked = "SELECT " + chosen + " FROM {documents} WHERE %(all)s OR id = ANY(%(allowed)s::text[])"  # noqa: S608
         with self.snapshot() as connection:
-            found = _run(connection, place, asked, {"all": ids is None, "allowed": ids or []})
+            rows = _run(connection, place, asked, {"all": ids is None, "allowed": ids or []})
         at = fields.index("vector") if "vector" in fields else None
-        for row in found:
+        for row in rows:
             if at is None or row[at] is None:
                 yield row
             else:
@@ -293,10 +293,10 @@ class _Engine(IndexEngine):
     def by_vector(self, at: EngineState, vector: Vectors, k: int, where: Where) -> Found:
         values = {"vector": str(vector.tolist()), "wide": BREADTH}
         if _ids(where) is None and 4 * k <= BREADTH:
-            found = self._found(at.place, _SQL["near"], k, where, values)
+            ranking = self._found(at.place, _SQL["near"], k, where, values)
             # Rows that were deleted lately take places in the index until they are vacuumed.
-            if len(found) >= min(k, at.manifest.documents):
-                return found
+            if len(ranking) >= min(k, at.manifest.documents):
+                return ranking
         return self._found(at.place, _SQL["nearest"], k, where, values)
 
     def _found(

@@ -149,8 +149,8 @@ class VectorStoreIndex(StoredIndex):
     def _update(self, update: DocumentUpdate) -> SyncReport:
         with self._writing():
             self.words.refresh()
-            with gather_documents(update.documents) as found:
-                given = dict(found)
+            with gather_documents(update.documents) as documents:
+                given = dict(documents)
             known = self.words.texts_of(self.words.doc_ids)
             fresh = {i: text for i, text in given.items() if known.get(i) != text}
             gone = sorted(known.keys() - given.keys()) if update.whole else []
@@ -203,7 +203,7 @@ class VectorStoreIndex(StoredIndex):
     def _erase(self, ids: Sequence[str]) -> None:
         for part in parts_of(ids) if self.built is not None else ():
             # Some refuse to delete what they do not have.
-            there = [found.id for found in self._store.get_by_ids(list(part)) if found.id is not None]
+            there = [one.id for one in self._store.get_by_ids(list(part)) if one.id is not None]
             if there:
                 self._store.delete(there)
 
@@ -219,10 +219,10 @@ class VectorStoreIndex(StoredIndex):
                 hits = self._store.similarity_search_with_score(text, k=asked)
                 # Distances come in rising order.
                 sign = -1 if hits and hits[0][1] < hits[-1][1] else 1
-                found = [(str(hit.id), sign * score) for hit, score in hits]
-                found = [f for f in found if f[0] in self.words and (wanted is None or f[0] in wanted)]
-                if len(found) >= most or len(hits) < asked:
-                    return found[:most]
+                ranking = [(str(hit.id), sign * score) for hit, score in hits]
+                ranking = [f for f in ranking if f[0] in self.words and (wanted is None or f[0] in wanted)]
+                if len(ranking) >= most or len(hits) < asked:
+                    return ranking[:most]
                 asked *= 4
 
         return settle_ties(ask, k)

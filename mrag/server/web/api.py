@@ -216,16 +216,16 @@ class Rankers:
     def known(self, _values: Values) -> list[dict[str, Any]]:
         """Return every ranker by name: what it does, whether it can be chosen, and if not, why."""
         own = self.settings.ranker
-        found = [{"name": own, "summary": "the server's own", "usable": True, "own": True}]
+        rankers = [{"name": own, "summary": "the server's own", "usable": True, "own": True}]
         for info in mrag.known_rankers().values():
             name = f"hybrid+{info.name}" if info.reranks else info.name
             if name == own:
-                found[0]["summary"] = info.summary
+                rankers[0]["summary"] = info.summary
                 continue
             why = self._missing(info.name, name)
             one: dict[str, Any] = {"name": name, "summary": info.summary, "usable": not why, "own": False}
-            found.append({**one, "why": why} if why else one)
-        return found
+            rankers.append({**one, "why": why} if why else one)
+        return rankers
 
     def given(self, values: Mapping[str, Any]) -> str:
         """Return why a question is to be read, where a ranker or a class is chosen; an empty text if not."""

@@ -34,13 +34,13 @@ class Concepts(PageView):
             list_value(values, name, MOST_HITS, MAX_IRI) for name in ("hits", "liked", "disliked")
         )
         settings = cel.FeedbackSettings(seconds=self.api.settings.learn_seconds)
-        found = cel.learn_from_marks(self.kg, hits, liked, disliked, settings)
+        feedback = cel.learn_from_marks(self.kg, hits, liked, disliked, settings)
         return {
-            "alternatives": [self._alternative(one) for one in found.alternatives],
-            "chosen": found.chosen,
-            "assumed": list(found.assumed),
-            "proposals": list(found.proposals),
-            "seconds": round(found.seconds, 3),
+            "alternatives": [self._alternative(one) for one in feedback.alternatives],
+            "chosen": feedback.chosen,
+            "assumed": list(feedback.assumed),
+            "proposals": list(feedback.proposals),
+            "seconds": round(feedback.seconds, 3),
         }
 
     def why(self, values: Values) -> dict[str, Any]:
@@ -59,8 +59,8 @@ class Concepts(PageView):
 
     def kept(self, _values: Values) -> dict[str, Any]:
         """List the concepts that are kept as classes, each with its members."""
-        found = [self._shown(concept) for concept in list_concepts(self.kg)]
-        return {"concepts": found, "pending": self.kg.pending, "writable": self.api.settings.update}
+        concepts = [self._shown(concept) for concept in list_concepts(self.kg)]
+        return {"concepts": concepts, "pending": self.kg.pending, "writable": self.api.settings.update}
 
     def keep(self, values: Values) -> dict[str, Any]:
         """Keep a concept as a class; what follows from it is inferred meanwhile."""

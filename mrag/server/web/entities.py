@@ -207,7 +207,7 @@ class Image:
 
 def images_among(statements: Iterable[Statement]) -> list[Image]:
     """Find the images among triples, in order of entity and value, each once."""
-    found: set[tuple[str, str]] = set()
+    images: set[tuple[str, str]] = set()
     for s, p, o, _ in statements:
         if isinstance(o, ox.BlankNode):
             continue
@@ -216,8 +216,8 @@ def images_among(statements: Iterable[Statement]) -> list[Image]:
             continue
         path = urlsplit(value).path if _scheme(value) else value
         if p in PROPERTIES or path.lower().endswith(_ENDINGS):
-            found.add((s, value))
-    kept = [Image(s, v, _scheme(v) in ("http", "https")) for s, v in sorted(found)]
+            images.add((s, value))
+    kept = [Image(s, v, _scheme(v) in ("http", "https")) for s, v in sorted(images)]
     return [image for image in kept if image.web or _scheme(image.value) in ("", "file")]
 
 
@@ -331,10 +331,10 @@ class ExploreView(PageView):
 
     def _known(self, values: Values, name: str) -> str:
         """Return the IRI of an entity of which the graph says something."""
-        found = str(iri_value(values, name, self.kg.prefixes))
-        if not exists(self.kg, found):
+        entity = str(iri_value(values, name, self.kg.prefixes))
+        if not exists(self.kg, entity):
             raise _nothing()
-        return found
+        return entity
 
     def _between(self, begin: str, end: str) -> tuple[list[Statement] | None, bool]:
         """Search from both ends in turn, the smaller side first."""
@@ -373,12 +373,12 @@ class ExploreView(PageView):
 
 def _back(came: Mapping[str, Statement | None], node: str) -> list[Statement]:
     """Return the links from a node back to where the search began."""
-    found: list[Statement] = []
+    statements: list[Statement] = []
     while (step := came[node]) is not None:
-        found.append(step)
+        statements.append(step)
         s, o = step[0], str(step[2].value)
         node = s if o == node else o
-    return found
+    return statements
 
 
 def _nothing() -> HTTPException:

@@ -123,10 +123,9 @@ def hit(
 
 def ranked(kg: KnowledgeGraph, hits: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Number hits from 1, and say which are individuals, of which a concept can be learnt."""
-    known = individuals_among(kg, [found["iri"] for found in hits])
+    known = individuals_among(kg, [row["iri"] for row in hits])
     return [
-        {**found, "rank": rank, "individual": found["iri"] in known}
-        for rank, found in enumerate(hits, start=1)
+        {**row, "rank": rank, "individual": row["iri"] in known} for rank, row in enumerate(hits, start=1)
     ]
 
 
@@ -167,8 +166,8 @@ def _list(kg: KnowledgeGraph, given: Answer, display: Display) -> list[dict[str,
     first = next((at for at, cell in enumerate(rows[0]) if isinstance(cell.term, URIRef)), None)
     if first is None:
         return []
-    found = dict.fromkeys(str(row[first].term) for row in rows if isinstance(row[first].term, URIRef))
-    return ranked(kg, [{"iri": iri, "label": display.entity(iri)} for iri in list(found)[:_LISTED]])
+    iris = dict.fromkeys(str(row[first].term) for row in rows if isinstance(row[first].term, URIRef))
+    return ranked(kg, [{"iri": iri, "label": display.entity(iri)} for iri in list(iris)[:_LISTED]])
 
 
 def _centres(given: Answer, context: Context, display: Display) -> list[tuple[str, str, list[Line]]]:

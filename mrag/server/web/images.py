@@ -96,8 +96,8 @@ class ImagesReading:
         While it is read, which is waited for so many seconds or for as long as it takes, it is the one before
         the last changes; None where it is read for the first time.
         """
-        if (found := self.kept.current()) is not None:
-            return found, True
+        if (catalogue := self.kept.current()) is not None:
+            return catalogue, True
         with self._lock:
             if self._reading is None or self._reading.done():
                 self._reading = Future()
@@ -234,12 +234,12 @@ class ImageSearches:
             for part, image in self.kg.select(text):
                 of.setdefault(str(part), []).append(str(image))
         allowed = frozenset(known.iris(chosen))
-        found: dict[str, str] = {}
+        reasons: dict[str, str] = {}
         for hit in hits:
             for image in (hit.iri, *of.get(hit.iri, ())):
                 if image in allowed:
-                    found.setdefault(image, hit.reasons[0] if hit.reasons else "")
-        return found
+                    reasons.setdefault(image, hit.reasons[0] if hit.reasons else "")
+        return reasons
 
     def _by_names(self, words: str, known: ImageCatalogue, chosen: Chosen, k: int) -> dict[str, str]:
         index = self._name_index(known)
@@ -424,20 +424,20 @@ class ImagesView(PageView):
         def find() -> tuple[bytes, str] | None:
             return self.thumbnails.of(self._image(values)[0], int_value(values, "side", 240, 32, 1_600))
 
-        found = await self.api.run(self.slots, find)
-        if found is None:
+        file = await self.api.run(self.slots, find)
+        if file is None:
             raise HTTPException(404, "The file of this image is not in the media folder.")
         headers = {**IMAGE_HEADERS, "Cache-Control": "private, max-age=300"}
-        return Response(found[0], media_type=found[1], headers=headers)
+        return Response(file[0], media_type=file[1], headers=headers)
 
     def search(self, values: Values) -> dict[str, Any]:
         """Find images by words, by a picture, by both, or by what is annotated in a part of an image."""
         k = int_value(values, "k", 60, 1, 200)
         known, _ = self.reading.now(None)
         assert known is not None  # it was waited for
-        found, what = self.searches.find(values, known, self._chosen(values, known), k)
-        shown = {one["iri"]: one for one in self._shown({hit.iri: known.files[hit.iri] for hit in found})}
-        hits = [{**shown[hit.iri], "score": hit.score, "reasons": list(hit.reasons)} for hit in found]
+        images, what = self.searches.find(values, known, self._chosen(values, known), k)
+        shown = {one["iri"]: one for one in self._shown({hit.iri: known.files[hit.iri] for hit in images})}
+        hits = [{**shown[hit.iri], "score": hit.score, "reasons": list(hit.reasons)} for hit in images]
         return {"hits": ranked(self.kg, hits), "what": what}
 
     def _shown(self, files: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -485,25 +485,25 @@ class ImagesView(PageView):
     def _members(self, name: str, known: ImageCatalogue) -> Chosen:
         # What is inferred may have changed where the catalogue has not.
         key = f"{self.kg.revision} {self.kg.record.inferred} {name}"
-        if (found := known.find_set(key)) is None:
-            found = known.inside(of_class(self.kg, name)())
-            known.note_set(key, found)
-        return found
+        if (mask := known.find_set(key)) is None:
+            mask = known.inside(of_class(self.kg, name)())
+            known.note_set(key, mask)
+        return mask
 
     def _facets(
         self, values: Values, known: ImageCatalogue, chosen: Chosen
     ) -> dict[str, list[dict[str, Any]]]:
         display = Display(self.kg)
-        found: dict[str, list[dict[str, Any]]] = {}
+        lists: dict[str, list[dict[str, Any]]] = {}
         for name in FACETS:
             counts = known.counts(name, chosen)
             counts |= {one: 0 for one in self._wanted(values, name) if one not in counts}
             shown = list(counts.items())[:_VALUES]
             display.prepare([iri for iri, _ in shown])
-            found[name] = [{"iri": iri, "label": display.entity(iri), "count": n} for iri, n in shown]
-        found["class"] = []
+            lists[name] = [{"iri": iri, "label": display.entity(iri), "count": n} for iri, n in shown]
+        lists["class"] = []
         kept = {one.iri: one.label for one in list_concepts(self.kg)[:_CLASSES]}
         for iri in dict.fromkeys([*kept, *self._wanted(values, "class")]):
             count = int((chosen & self._members(iri, known)).sum())
-            found["class"].append({"iri": iri, "label": kept.get(iri) or display.entity(iri), "count": count})
-        return found
+            lists["class"].append({"iri": iri, "label": kept.get(iri) or display.entity(iri), "count": count})
+        return lists

@@ -108,7 +108,7 @@ class Overview(PageView):
                     "reason": reason,
                 }
             )
-        return [{"folder": folder, "queries": found} for folder, found in sorted(folders.items())]
+        return [{"folder": folder, "queries": members} for folder, members in sorted(folders.items())]
 
     def _schema(self) -> dict[str, Any]:
         kg, display, alien = self.kg, Display(self.kg), (OWL, RDFS, RDF, SKOLEM)
@@ -119,8 +119,8 @@ class Overview(PageView):
                 above.setdefault(str(one), []).append(str(other))
         names = sorted({*counts, *above, *(c for cs in above.values() for c in cs)})
         shown = sorted(names, key=lambda c: (-counts.get(c, 0), c))[:CLASSES]
-        found = kg.profile().predicates
-        properties = sorted(found.items(), key=lambda item: (-item[1], item[0]))[:CLASSES]
+        totals = kg.profile().predicates
+        properties = sorted(totals.items(), key=lambda item: (-item[1], item[0]))[:CLASSES]
         display.prepare(shown)
         return {
             "classes": [
@@ -134,7 +134,7 @@ class Overview(PageView):
             ],
             "properties": [{"iri": p, "label": display.predicate(p), "triples": n} for p, n in properties],
             "graphs": sorted(kg.record.contexts)[:CLASSES],
-            "more": max(len(names), len(found), len(kg.record.contexts)) > CLASSES,
+            "more": max(len(names), len(totals), len(kg.record.contexts)) > CLASSES,
             "examples": self._examples(list(counts)),
         }
 
@@ -149,7 +149,7 @@ class Overview(PageView):
     def _examples(self, classes: list[str]) -> list[str]:
         if exists(self.kg, _DEMO):
             return list(_DEMO_QUESTIONS)
-        found: dict[str, None] = {}
+        examples: dict[str, None] = {}
         for one in classes[:12]:
             members = [
                 s
@@ -157,9 +157,9 @@ class Overview(PageView):
                 if p == RDF + "type" and not s.startswith(SKOLEM)
             ]
             named = sorted((label, iri) for iri, label in self.kg.labels(members).items() if label)
-            if named and len(found) < 3:
-                found[f"What is {named[0][0]}?"] = None
-        return list(found)
+            if named and len(examples) < 3:
+                examples[f"What is {named[0][0]}?"] = None
+        return list(examples)
 
 
 class Health(PageView):
@@ -196,13 +196,13 @@ class Health(PageView):
         """Return what `mrag doctor` finds of this system and this graph."""
         ended, now = self._ended, time.monotonic()
         if self._checked[0] != ended or now - self._checked[1] > _KEPT:
-            found = [
+            checks = [
                 *diagnosis.checked("packages", diagnosis.packages),
                 *diagnosis.checked("graph", lambda: diagnosis.contents(self.kg)),
                 *diagnosis.checked("query process", diagnosis.query_process),
                 *diagnosis.checked("model", lambda: diagnosis.language_model(self.api.settings.model)),
             ]
-            self._checked = (ended, now, [asdict(one) for one in found])
+            self._checked = (ended, now, [asdict(one) for one in checks])
         return self._checked[2]
 
     async def refresh(self, request: Request, values: Values) -> Response:
@@ -237,12 +237,12 @@ class Health(PageView):
             self._ended += 1
 
     async def _state(self, engine: Engine) -> dict[str, Any]:
-        found = await self.api.run(self.api.readers, self._parts, engine)
+        parts = await self.api.run(self.api.readers, self._parts, engine)
         for what in _PARTS:
             task = self._tasks.get(what)
-            found[what]["running"] = task is not None and not task.done()
-            found[what]["failed"] = self._failed.get(what)
-        return {**found, "following": engine.writer.following, "writable": self.api.settings.update}
+            parts[what]["running"] = task is not None and not task.done()
+            parts[what]["failed"] = self._failed.get(what)
+        return {**parts, "following": engine.writer.following, "writable": self.api.settings.update}
 
     def _parts(self, engine: Engine) -> dict[str, Any]:
         """Return whether what was inferred, and what is indexed, belong to the present triples."""

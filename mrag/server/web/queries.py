@@ -76,10 +76,10 @@ class QueryView(PageView):
     def remove(self, values: Values) -> dict[str, bool]:
         """Remove a saved query."""
         wanted = SavedQuery(text_value(values, "name", 100), "").iri
-        found = [one for one in self._saved() if one.iri == wanted]
-        if found:
-            self._replace(found, [])
-        return {"removed": bool(found)}
+        removed = [one for one in self._saved() if one.iri == wanted]
+        if removed:
+            self._replace(removed, [])
+        return {"removed": bool(removed)}
 
     async def preview(self, request: Request, values: Values) -> Response:
         """Say what an update would add and remove, and change nothing."""
@@ -119,8 +119,8 @@ class QueryView(PageView):
             except StoreError:
                 return []  # a store that cannot tell can still be asked
             texts = [["" if cell is None else str(cell) for cell in row[1:]] for row in rows]
-            found = [SavedQuery(*one) for one in texts]
-            return sorted(found, key=lambda one: (one.name.casefold(), one.iri))
+            saved = [SavedQuery(*one) for one in texts]
+            return sorted(saved, key=lambda one: (one.name.casefold(), one.iri))
 
         return kg.cached(_CACHED, read)
 

@@ -87,12 +87,12 @@ class Review(PageView):
             completion.store_documents(
                 self.kg, "urn:mrag:collection:review", snippets.documents(), whole=False
             )
-            found = [
+            readings = [
                 completion.Passage(s.iri, s.text, s.document.source, s.document.title)
                 for s in snippets.snippets()
             ]
         # The texts may say more than the graph does, so that they are read in any case.
-        evidence = completion.Evidence(completion.Passages(found))
+        evidence = completion.Evidence(completion.Passages(readings))
         said = completion.Completer(self.kg, evidence, always=True, update=False).ask(question)
         return {"answer": said.text, "run": None if said.run is None else said.run.iri}
 
@@ -163,13 +163,13 @@ class Review(PageView):
     def _passages(self, iris: Sequence[str]) -> dict[str, str]:
         from mrag.completion.passages import evidence_graph
 
-        found: dict[str, str] = {}
+        passages: dict[str, str] = {}
         for query in queries.get("completion/passage-texts").batches("passage", sorted({*iris})):
             with books(self.kg) as store:
                 rows = store.select(query, Dataset((evidence_graph(self.kg),))).rows
             for passage, text in rows:
-                found.setdefault(str(passage), str(text))
-        return found
+                passages.setdefault(str(passage), str(text))
+        return passages
 
     def _quoted(self, ref: EvidenceRef, texts: Mapping[str, str]) -> dict[str, Any]:
         """Return words with what stands around them in their passage, or with their part of an image."""
@@ -231,10 +231,10 @@ def _texts(values: Values) -> list[tuple[str, str]]:
     given = values.get("texts")
     if not isinstance(given, list) or not 0 < len(given) <= _FILES:
         raise ConfigError(f"texts must be 1 to {_FILES} texts, each with name and text.")
-    found = []
+    texts = []
     for one in given:
         if not isinstance(one, dict):
             raise ConfigError("A text has a name and a text.")
         check_names(one, "name", "text")
-        found.append((text_value(one, "name", _NAME), text_value(one, "text", _TEXT)))
-    return found
+        texts.append((text_value(one, "name", _NAME), text_value(one, "text", _TEXT)))
+    return texts

@@ -171,8 +171,8 @@ class Questions(PageView):
         except TermError:
             pass  # words, then
         ranks = choice.ranker(values, named=True)
-        found = [h for h in ranks.rank(mrag.Question(text), k) if all(h.iri != f["iri"] for f in hits)]
-        hits.extend(hit(self.kg, h.iri, h.score, h.reasons, display) for h in found)
+        more = [h for h in ranks.rank(mrag.Question(text), k) if all(h.iri != f["iri"] for f in hits)]
+        hits.extend(hit(self.kg, h.iri, h.score, h.reasons, display) for h in more)
         return {"q": text, "hits": ranked(self.kg, hits[:k])}
 
     def names(self, values: Values) -> list[dict[str, str]]:
@@ -209,8 +209,8 @@ class Questions(PageView):
             if way.given is not None:
                 return Prepared(way.given)
             ranker, index = self.api.choice.ranker(values), self.api.settings.index
-            found = retrieval.retrieve(self.kg, question, k=k, index=index, ranker=ranker, why=way.said)
-            return Prepared(None, found, generation.resolve(model), way.why, way.offered)
+            retrieved = retrieval.retrieve(self.kg, question, k=k, index=index, ranker=ranker, why=way.said)
+            return Prepared(None, retrieved, generation.resolve(model), way.why, way.offered)
 
         clock = time.perf_counter
         began = clock()

@@ -98,16 +98,16 @@ class Child:
     def take(self, data: bytes) -> list[Frame]:
         """Return the frames that are complete once `data` has been read."""
         self._buffer += data
-        found: list[Frame] = []
+        frames: list[Frame] = []
         at = 0
         while len(self._buffer) - at >= HEAD.size:
             kind, size = HEAD.unpack_from(self._buffer, at)
             if len(self._buffer) - at - HEAD.size < size:
                 break
             at += HEAD.size + size
-            found.append((kind, bytes(self._buffer[at - size : at])))
+            frames.append((kind, bytes(self._buffer[at - size : at])))
         del self._buffer[:at]
-        return found
+        return frames
 
     def frames(self, deadline: float, query: str) -> Iterator[Frame]:
         """Yield the frames of one answer, waiting for each no longer than to the deadline."""
@@ -195,10 +195,10 @@ class Reserve(Generic[Kind]):
             ended = [child for _, child in self._idle if child.ended]
             self._idle = [(limit, child) for limit, child in self._idle if child not in ended]
             place = next((at for at, (limit, _) in enumerate(self._idle) if limit == memory), None)
-            found = None if place is None else self._idle.pop(place)[1]
+            idle = None if place is None else self._idle.pop(place)[1]
         for child in ended:
             child.kill()
-        return found
+        return idle
 
     def give(self, memory: int, child: Kind) -> None:
         """Have a child wait; if enough of them wait already, the one that waited longest ends."""

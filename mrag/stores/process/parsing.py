@@ -307,11 +307,11 @@ def serialised(
 
 def by_graph(nquads: bytes) -> Iterator[tuple[str, bytes]]:
     """Yield the graphs of N-Quads in order of name, each with its triples as N-Triples."""
-    found: defaultdict[str, list[ox.Triple]] = defaultdict(list)
+    triples_of: defaultdict[str, list[ox.Triple]] = defaultdict(list)
     for quad in ox.parse(nquads, ox.RdfFormat.N_QUADS, lenient=True):
-        found[cast(ox.NamedNode, quad.graph_name).value].append(quad.triple)
-    for graph in sorted(found):
-        yield graph, ox.serialize(found[graph], format=ox.RdfFormat.N_TRIPLES) or b""
+        triples_of[cast(ox.NamedNode, quad.graph_name).value].append(quad.triple)
+    for graph in sorted(triples_of):
+        yield graph, ox.serialize(triples_of[graph], format=ox.RdfFormat.N_TRIPLES) or b""
 
 
 def prefixes(sources: Sequence[Source]) -> dict[str, str]:
@@ -375,11 +375,11 @@ def read_files(
     )
     if not any_tag:
         quads = with_allowed_tags(quads, notes.tags)
-    found: Any = (quad.triple for quad in quads)
+    lines: Any = (quad.triple for quad in quads)
     format = ox.RdfFormat.N_TRIPLES
     if into is not None:
-        found, format = _place(quads, *into), ox.RdfFormat.N_QUADS
-    while piece := ox.serialize(islice(found, part), format=format):
+        lines, format = _place(quads, *into), ox.RdfFormat.N_QUADS
+    while piece := ox.serialize(islice(lines, part), format=format):
         yield piece
         if sum(done) - told >= _NOTED:
             told = sum(done)
@@ -392,13 +392,13 @@ def statements(
     source: Source, notes: LoadNotes, on_read: Callable[[int], None], *, skip_bad_lines: bool
 ) -> Iterator[ox.Quad]:
     """Yield the statements of a file, noting one that has none."""
-    found = source.quads_skipping(notes, on_read) if skip_bad_lines else source.quads(on_read, notes)
-    first = next(found, None)
+    quads = source.quads_skipping(notes, on_read) if skip_bad_lines else source.quads(on_read, notes)
+    first = next(quads, None)
     if first is None:
         notes.empty.append(str(source.path))
         return
     yield first
-    yield from found
+    yield from quads
 
 
 def _place(quads: Iterable[ox.Quad], graph: str, merged: str | None) -> Iterator[ox.Quad]:
@@ -425,10 +425,10 @@ def read_prefixes(sources: Sequence[Source]) -> dict[str, str]:
     The empty prefix stands for nothing, an empty name, where files disagree on it.
     """
     declared = [source.prefixes() for source in sources]
-    found = {prefix: name for one in declared for prefix, name in one.items()}
+    names = {prefix: name for one in declared for prefix, name in one.items()}
     if len({one[""] for one in declared if "" in one}) > 1:
-        found[""] = ""
-    return found
+        names[""] = ""
+    return names
 
 
 class Joined(io.RawIOBase):
@@ -450,8 +450,8 @@ class Joined(io.RawIOBase):
                 return b""
             self._piece = memoryview(piece)
         size = len(self._piece) if size < 0 else size
-        found, self._piece = bytes(self._piece[:size]), self._piece[size:]
-        return found
+        chunk, self._piece = bytes(self._piece[:size]), self._piece[size:]
+        return chunk
 
 
 @contextmanager
@@ -502,10 +502,10 @@ def parsed(operations: Iterable[Operation], bounds: Bounds) -> list[Operation]:
     """Read the documents and the data in the operations of an update."""
     until = time.monotonic() + bounds.seconds
     left = bounds.bytes
-    found: list[Operation] = []
+    result: list[Operation] = []
     for operation in operations:
         if operation[0] not in _READ:
-            found.append(operation)
+            result.append(operation)
             continue
         rest = replace(bounds, seconds=max(until - time.monotonic(), 0.001), bytes=left)
         try:
@@ -515,8 +515,8 @@ def parsed(operations: Iterable[Operation], bounds: Bounds) -> list[Operation]:
             raise QueryRefused(f"{error.message.rstrip('.')}.{where}", hint=error.hint) from error
         if bounds.bytes:
             left = max(1, left - sum(map(len, pieces)))
-        found.append(("quads", operation[1], pieces))
-    return found
+        result.append(("quads", operation[1], pieces))
+    return result
 
 
 _READ = {"rdf": f"{__name__}:read_document", "data": f"{__name__}:read_data"}
@@ -531,13 +531,13 @@ def read_parts(body: bytes, header: str) -> list[tuple[str, bytes]]:
     """Return the parts of a form."""
     form = b"Content-Type: " + header.encode("latin-1") + b"\r\n\r\n" + body
     parts = (part for part in message_from_bytes(form).walk() if not part.is_multipart())
-    found = [
+    pieces = [
         (part.get_content_type(), cast(bytes, part.get_payload(decode=True)))
         for part in islice(parts, _MAX_PARTS + 1)
     ]
-    if len(found) > _MAX_PARTS:
+    if len(pieces) > _MAX_PARTS:
         raise LoadError(f"The form has more than {_MAX_PARTS} parts.")
-    return found
+    return pieces
 
 
 def read_document(data: bytes, media: str, base: str | None, graphs: Sequence[str | None]) -> Iterator[bytes]:

@@ -55,11 +55,11 @@ def serialize(
     if name != "rdfjson":
         ox.serialize(statements, cast(Any, out), format=GRAPHS[name], prefixes=dict(prefixes or {}) or None)
         return
-    found: dict[str, dict[str, list[dict[str, str]]]] = {}
+    subjects: dict[str, dict[str, list[dict[str, str]]]] = {}
     for statement in statements:
-        about = found.setdefault(_name(statement.subject), {})
+        about = subjects.setdefault(_name(statement.subject), {})
         about.setdefault(statement.predicate.value, []).append(_object(statement.object))
-    out.write(json.dumps(found, ensure_ascii=False, separators=(",", ":")).encode())
+    out.write(json.dumps(subjects, ensure_ascii=False, separators=(",", ":")).encode())
 
 
 def serialized(statements: Iterable[Any], name: str, prefixes: Mapping[str, str] | None = None) -> bytes:
@@ -78,10 +78,10 @@ def _name(term: Any) -> str:
 def _object(term: Any) -> dict[str, str]:
     if not isinstance(term, ox.Literal):
         return {"value": _name(term), "type": "bnode" if isinstance(term, ox.BlankNode) else "uri"}
-    found = {"value": term.value, "type": "literal"}
+    fields = {"value": term.value, "type": "literal"}
     if term.language:
-        return {**found, "lang": term.language}
-    return found if term.datatype.value == _STRING else {**found, "datatype": term.datatype.value}
+        return {**fields, "lang": term.language}
+    return fields if term.datatype.value == _STRING else {**fields, "datatype": term.datatype.value}
 
 
 HEAD = struct.Struct(">cQ")

@@ -23,12 +23,12 @@ def perform(work: str, arguments: tuple[Any, ...], out: BinaryIO) -> tuple[Any, 
 
     module, _, name = work.partition(":")
     try:
-        found = getattr(import_module(module), name)(*arguments)
-        if not inspect.isgenerator(found):
-            return "done", found
+        result = getattr(import_module(module), name)(*arguments)
+        if not inspect.isgenerator(result):
+            return "done", result
         while True:
             try:
-                piece = next(found)
+                piece = next(result)
             except StopIteration as end:
                 return "done", end.value
             if isinstance(piece, bytes):

@@ -87,10 +87,10 @@ def refusal(reply: Reply, query: str, limits: Limits) -> QueryRefused | None:
         return QueryRefused(str(reply[1]), query=query)
     if reply[0] != "error":
         return None
-    if found := _CAST.search(str(reply[1])):
-        portable = _PORTABLE.get(found[1])
+    if match := _CAST.search(str(reply[1])):
+        portable = _PORTABLE.get(match[1])
         hint = f"Use xsd:{portable}, which every engine has." if portable else f"Casts are: {_CASTS}."
-        return QueryRefused(f"SPARQL 1.1 has no cast to xsd:{found[1]}.", query=query, hint=hint)
+        return QueryRefused(f"SPARQL 1.1 has no cast to xsd:{match[1]}.", query=query, hint=hint)
     return QueryRefused(f"The engine cannot answer this query: {reply[1]}.", query=query)
 
 
