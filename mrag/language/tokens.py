@@ -3,17 +3,20 @@
 Matching of names must be strict, so `fold` only takes off case, accents, possessives and plurals.
 Ranking by a question may be lenient, so `stem` also takes off verb and agent endings ("develops",
 "developed", "developer"). Scripts that write without spaces are cut into single characters, so that
-a name is found inside a longer run. Nothing here needs a model or a word list from outside.
+a name is found inside a longer run. Nothing here needs a model; the word lists are in `words.toml`.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from typing import Final
+
+from mrag._tables import tables
 
 
 def words(text: str) -> frozenset[str]:
@@ -26,160 +29,43 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-def _pairs(text: str) -> dict[str, str]:
-    return dict(pair.split(":") for pair in text.split())
-
-
-IRREGULAR = _pairs(
-    "wrote:write written:write made:make built:build began:begin begun:begin born:birth led:lead "
-    "held:hold sold:sell bought:buy ran:run gave:give given:give took:take taken:take knew:know "
-    "known:know children:child people:person men:man women:woman cities:city licence:license "
-    "licences:license colour:color colours:color coloured:color"
-)
+_DATA: Final = tables("language/words.toml")
+IRREGULAR: Final[Mapping[str, str]] = _DATA["irregular"]
 """Forms that no ending gives away, to the form they are ranked by."""
-
-NEGATIONS = words(
-    "not no never none neither nor cannot without except excluding unlike nobody nothing nicht kein "
-    "keine keinen keiner ohne nie non pas jamais sans sin nunca ningún ninguna senza mai nessun nessuna"
-)
+NEGATIONS: Final = words(_DATA["negations"])
 """Words that turn a statement round."""
-
-YES = words("yes yeah yep ja oui sì sí si correct right indeed")
-NO = words("no nope nein non incorrect wrong")
-PRONOUNS = words(
-    "it its they their he his she her this these that those both er sie es ihr ihre sein seine il elle "
-    "ils elles lui lei esso essa el ella ellos ellas su sus"
-)
+YES: Final = words(_DATA["yes"])
+NO: Final = words(_DATA["no"])
+PRONOUNS: Final = words(_DATA["pronouns"])
 """First words of a sentence that goes on about what the sentence before was about."""
-
-LEGAL_FORMS = words(
-    "inc ltd llc gmbh corp corporation company co plc ag sa srl spa bv ab oy kg se foundation"
-)
+LEGAL_FORMS: Final = words(_DATA["legal_forms"])
 """Ends of firms' names that are often left out."""
-
-PREPOSITIONS = words(
-    "about above after against as at before behind below beside between by during for from in into near "
-    "of off on onto out over than through to toward under until upon via with within without"
-)
-
-VERBS = words(
-    "achieve act affect activate allow appear apply assign attend belong border build buy call carry "
-    "cause chair cite come conduct connect consist contain contribute control cover create define "
-    "deliver depend derive describe design develop direct discover divide eat edit embed employ enable "
-    "encode equal exclude exhibit express extend face feature feed fight fly follow force form found "
-    "fund generate give govern grow handle hang hate have help hold host implement import include "
-    "indicate inhabit inhibit inherit integrate interact interoperate introduce invent invest join keep "
-    "kill know lack lead lean lie like live look love maintain make manage manufacture marry mean "
-    "measure meet mention move need obey occur offer open operate orbit organise organize originate own "
-    "participate pass perform play point possess precede prefer present prevent produce promote provide "
-    "publish pull push qualify rank read receive recommend refer regulate relate release remain render "
-    "replace report represent require resemble reside rest result reuse ride rule run satisfy say see "
-    "sell send serve share show sing sit speak specialise specialize specify sponsor stand star start "
-    "stop store study succeed suggest supply support surround swim take talk target teach tell test "
-    "touch train treat trigger use visit voice walk watch wear win work write"
-)
+PREPOSITIONS: Final = words(_DATA["prepositions"])
+VERBS: Final = words(_DATA["verbs"])
 """Verbs that name relations in knowledge graphs, in their plain form."""
-
-PERSON_WORDS = words(
-    "person human character actor actress director writer author artist man woman people employee "
-    "player politician scientist agent singer musician child son daughter father mother brother sister "
-    "grandfather grandmother user customer client member student teacher instructor patient doctor "
-    "manager owner salesperson reviewer individual musician composer researcher driver pilot captain nurse "
-    "critic judge chef host guide voter donor "
-    "physician professor buyer guest seller tenant coach technician engineer veterinarian vet staff worker "
-    "skipper sailor bidder borrower lender passenger traveller traveler tourist visitor subscriber applicant "
-    "candidate referee umpire trainer supervisor assistant trainee intern painter poet novelist dancer "
-    "farmer lawyer attorney clerk officer runner athlete swimmer cyclist rider jockey climber scholar "
-    "mechanic consultant contractor inspector lecturer librarian resident citizen performer conductor "
-    "adjuster adviser advisor holder policyholder cardholder shareholder insured claimant principal pupil "
-    "learner mayor governor president minister senator landlord dentist surgeon therapist pharmacist "
-    "photographer journalist illustrator narrator sculptor architect curator collector "
-    "programmer analyst accountant auditor cashier waiter bartender baker carpenter plumber "
-    "electrician gardener courier firefighter soldier goalkeeper midfielder defender striker skier boxer "
-    "golfer gymnast king queen emperor monarch pope bishop priest monk saint"
-)
+PERSON_WORDS: Final = words(_DATA["persons"])
 """Types whose members are not called "it"."""
-
-AGENTS = words(
-    "agency agent airline band bank brand broker club committee company corporation council developer firm "
-    "government group institution institute lab laboratory label maker manufacturer ministry operator "
-    "orchestra organisation organization party producer provider publisher school studio supplier team "
-    "university vendor"
-)
+AGENTS: Final = words(_DATA["agents"])
 """Types besides people whose members do things: one asks for them by "who"."""
-
-_PLACE = words(
-    "located headquarters headquartered based place city country continent homeworld lives born birthplace "
-    "situated address region seat"
-)
-_HOME = words("homeworld home lives residence resides dwells address")
-_TIME = words(
-    "year date time birth born released founded day started began first published created inception"
-)
-_MAKE = words("develops makes creates builds produces manufactures designs vendor")
-_OFFER = words("feature supports offers provides capability function enables includes allows has")
-_LINK = words("linked related connected associated interoperates integrates")
-_ACT = words("acted starred cast plays actor performer")
-
-SYNONYMS: tuple[tuple[frozenset[str], frozenset[str]], ...] = (
-    (words("where"), _PLACE),
-    (words("when"), _TIME),
-    (words("make create build produce maker developer develop vendor company manufacturer"), _MAKE),
-    (words("create creator made"), words("author creator")),
-    (words("support offer provide capability function feature"), _OFFER),
-    (words("link relate connect interoperate integrate work"), _LINK),
-    (words("act star cast actor actress appear play"), _ACT),
-    (words("located headquartered based situated"), _PLACE),
-    (words("live reside dwell"), _HOME),
-    (
-        words("author write writer screenwriter screenplay script wrote"),
-        words("written author writer screenwriter"),
-    ),
-    (words("found founder"), words("founded created established")),
-    (words("win wins won winner prize award"), words("won winner award awarded prize laureate medal")),
-    (words("size"), words("size area population diameter")),
-    (words("mass"), words("mass weight")),
-    (words("birth"), words("birth born birthyear age")),
-    (words("date"), words("date year")),
-    (words("director direct"), words("directed director")),
-)
-"""Words of questions, and words of predicates that mean much the same, in whatever form."""
-
-LIGHT = words(
-    "appear belong carry come contain feature find give go have hold include keep like list name offer order "
-    "return serve show take tell"
-)
+LIGHT: Final = words(_DATA["light"])
 """Verbs that relate two things without saying how; beside a noun that does, they say nothing more."""
-
-VAGUE = words(
-    "between difference different compare thing things another good best well use kind sort type example "
-    "related say "
-    "mean explain describe overview information fact get want need help possible many number count total "
-    "exist available there have work now currently"
-)
+VAGUE: Final = words(_DATA["vague"])
 """Words that a question may hold without wanting them covered."""
-
-DEEDS = words("get need use work exist want help") & VAGUE
+DEEDS: Final = words(_DATA["deeds"]) & VAGUE
 """Those of them that say, beside names alone, what is asked of these: "What do I need for X?"."""
-
+STOP_WORDS: Final = words(_DATA["stop"])
+"""English function words, which say nothing of what a question is about."""
+FUNCTION_WORDS: Final = {name: words(text) for name, text in _DATA["function"].items()}
+FUNCTION_WORDS["en"] |= STOP_WORDS
+"""Function words by language: they show what language a text is in, and have no weight in ranking."""
 
 _VOWEL = re.compile("[aeiouy]")
 _SIBILANT = ("sse", "she", "che", "xe", "zze")
 _SILENT = (*_SIBILANT, "use", "oe")
-_IRREGULAR: Final = _pairs(
-    "men:man women:woman people:person persons:person children:child feet:foot teeth:tooth geese:goose "
-    "mice:mouse leaves:leaf knives:knife loaves:loaf shelves:shelf scarves:scarf wolves:wolf calves:calf "
-    "halves:half lives:life wives:wife hooves:hoof oxen:ox buses:bus tomatoes:tomato potatoes:potato "
-    "heroes:hero axes:ax dice:die"
-)
-_PAIRS: Final = words(
-    "glasses sunglasses eyeglasses jeans pants scissors shorts goggles tongs clothes overalls khakis "
-    "trousers tights leggings binoculars pajamas"
-)
-_ENDS_IN_S: Final = _PAIRS | words(
-    "tennis canvas gas christmas series lens news swiss chaos its this is was has as yes bus atlas alias bias"
-)
-_IES: Final = words("cookies pies ties movies zombies hoodies selfies brownies smoothies magpies")
+_IRREGULAR: Final[Mapping[str, str]] = _DATA["singular"]
+_PAIRS: Final = words(_DATA["always_plural"])
+_ENDS_IN_S: Final = _PAIRS | words(_DATA["ends_in_s"])
+_IES: Final = words(_DATA["ends_in_ie"])
 
 
 def s_stem(word: str) -> str:
@@ -274,60 +160,6 @@ def normalise(text: str) -> str:
     """
     plain = bare(text)
     return " ".join(_WORD.findall(plain)) or " ".join(plain.split())
-
-
-STOP_WORDS = words(
-    "a about all also an and any are as at be been but by can could did do does for from had has have "
-    "he her his how i in into is it its me my of on or our she so some than that the their them there "
-    "these they this those to us was we were what when where which while who whom whose why will with "
-    "would you your"
-)
-"""English function words, which say nothing of what a question is about."""
-
-FUNCTION_WORDS: dict[str, frozenset[str]] = {
-    "en": STOP_WORDS
-    | words(
-        "am being both each every few find give having hers him if itself just kind know list many more most "
-        "much name only other own please same should show such tell then too very"
-    ),
-    "de": words(
-        "der die das den dem des ein eine einen einem einer eines und oder ist sind war waren hat "
-        "haben wird werden von mit im zu zum zur auf für aus bei als auch wer was wo wann welche "
-        "welcher welches welchen welchem wem wen wessen warum woher wohin deren dessen "
-        "wie wieviele viele gibt es sie er ihr sein nicht alle"
-    ),
-    "fr": words(
-        "le la les un une des du de et ou est sont était a ont par avec dans sur pour aux qui que "
-        "quoi où quand quel quelle quels quelles comment combien il elle ils elles ce cette ces son "
-        "sa ses y lequel laquelle pourquoi au leur leurs"
-    ),
-    "it": words(
-        "il lo la i gli le un uno una di da del della dei degli delle dal dalla e o è sono ha hanno "
-        "con su per in nel nella chi che cosa dove quando quale quali come quanti quante si al alla "
-        "questo questa"
-    ),
-    "es": words(
-        "el la los las un una unos unas de del y o es son fue ha han por con en para quién quien "
-        "quiénes qué que dónde cuándo cuál cuáles cómo cuántos cuántas se al su sus este esta estos "
-        "estas cuánto cuánta adónde está están tiene"
-    ),
-}
-"""Function words by language: they show what language a text is in, and have no weight in ranking."""
-_TELLING: dict[str, frozenset[str]] = {
-    "de": words(
-        "am im ins vom beim an kein keine keinen keiner mehr weniger als pro jede jeder jedes jeden jedem "
-        "vor nach seit bis zwischen über unter ohne durch wurde wurden sowie aller zeige nenne"
-    ),
-    "fr": words(
-        "plus moins pas ne chaque entre sans dont tous toutes avant après depuis ont été sont se aucun "
-        "aucune en ayant"
-    ),
-    "es": words(
-        "más menos no hay tienen entre sin cada todos todas desde hasta antes después ningún ninguna en "
-        "muestra fueron"
-    ),
-}
-"""Further words that show what language a text is in, though they may carry weight in another one."""
 
 
 def content_words(text: str) -> frozenset[str]:
@@ -579,13 +411,14 @@ def language_of(text: str) -> str:
 
 _FOLDED_STOP = {name: frozenset(fold(w) for w in stop) for name, stop in FUNCTION_WORDS.items()}
 _FOLDED_TELLING = {
-    name: stop | frozenset(fold(w) for w in _TELLING.get(name, ())) for name, stop in _FOLDED_STOP.items()
+    name: stop | frozenset(map(fold, _DATA["telling"].get(name, "").split()))
+    for name, stop in _FOLDED_STOP.items()
 }
-
+"""Words that show what language a text is in; some may carry weight in another one."""
 
 OTHERS: dict[str, frozenset[str]] = {}
 """Stem of a word that is asked with, to the stems of words that predicates are named with."""
 
-for _asked, _said in SYNONYMS:
-    for _word in _asked:
-        OTHERS[stem(_word)] = OTHERS.get(stem(_word), frozenset()) | {stem(word) for word in _said}
+for _asked, _said in _DATA["synonyms"]:
+    for _word in stems(_asked):
+        OTHERS[_word] = OTHERS.get(_word, frozenset()) | stems(_said)
