@@ -272,7 +272,10 @@ def test_each_option_is_described_and_each_example_is_of_its_command() -> None:
     for name, command in every.items():
         assert f"mrag {name.split()[0]}" in commands.examples()[name][0], name
         assert [one.name for one in command.params if not one.help] == [], name
-    for owner, options in commands._table().items():
+    shared = {one.name for command in every.values() for one in command.params}
+    table = {**commands._table()}
+    assert {*table.pop("*")} <= shared
+    for owner, options in table.items():
         module, _, function = owner.partition(".")
         assert {*options} <= {*signature(getattr(import_module(f"mrag.cli.{module}"), function)).parameters}
 

@@ -137,7 +137,7 @@ def ask(
     ranker: options.RankerOption = "hybrid",
     hops: Annotated[int, Option(min=1, max=2)] = 1,
     budget: Annotated[int, Option(min=1)] = 4000,
-    index: options.IndexOption = "main",
+    index: str = "main",
     lang: options.KeptLanguageOption = None,
     context: bool = False,
     how: Annotated[str, Option(metavar="auto|plan|read|complete|images")] = "auto",
@@ -210,7 +210,7 @@ def search(
     text: Annotated[str, Argument(metavar="TEXT")] = "",
     k: Annotated[int, Option("-k", min=1)] = 10,
     ranker: options.RankerOption = "hybrid",
-    index: options.IndexOption = "main",
+    index: str = "main",
     lang: options.KeptLanguageOption = None,
     graph: options.GraphOption = None,
     as_json: options.JsonOption = False,
@@ -272,8 +272,6 @@ questions_app = Commands(
     epilog='Example: mrag questions save "Who develops GraphDB?" && mrag questions list',
 )
 
-NameArgument = Annotated[str, Argument(metavar="NAME", help="Name of the saved question.")]
-
 
 @questions_app.command()
 def save(
@@ -310,7 +308,7 @@ def list_(place: options.LabelledPlace, as_json: options.JsonOption = False) -> 
 
 @questions_app.command()
 def run(
-    name: NameArgument,
+    name: str,
     place: options.LabelledPlace,
     sparql: bool = False,
     as_json: options.JsonOption = False,
@@ -322,7 +320,7 @@ def run(
 
 
 @questions_app.command()
-def remove(name: NameArgument, place: options.LabelledPlace) -> None:
+def remove(name: str, place: options.LabelledPlace) -> None:
     """Remove a saved question."""
     with place.opened() as graph:
         planning.remove_question(graph, name)

@@ -127,7 +127,8 @@ def _parameters(owner: Any, given: Iterable[inspect.Parameter]) -> Iterator[insp
     hints = get_type_hints(owner, include_extras=True)
     # A group has the help texts of those that it extends, too.
     owners = reversed(owner.__mro__) if isinstance(owner, type) else [owner]
-    helps = {name: text for each in owners for name, text in _table().get(_name(each), {}).items()}
+    named = ("*", *map(_name, owners))
+    helps = {name: text for each in named for name, text in _table().get(each, {}).items()}
     for each in given:
         kind: Any = hints[each.name]
         if kind is not typer.Context:
@@ -149,7 +150,7 @@ def _name(owner: Any) -> str:
 
 @cache
 def _table() -> Mapping[str, Mapping[str, str]]:
-    """Return what each option does, by its function or group."""
+    """Return what each option does, by its function or group; behind `*` where none says otherwise."""
     found: dict[str, dict[str, str]] = {}
     for line in Path(__file__).with_name("options.tsv").read_text(encoding="utf-8").splitlines()[1:]:
         owner, option, text = line.split("\t")

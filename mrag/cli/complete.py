@@ -107,13 +107,6 @@ app = Commands(
     epilog='Example: mrag complete ask "Who directed Moss?" --texts articles && mrag complete review',
 )
 
-FunctionalOption = Annotated[
-    list[str] | None, Option(help="Property (IRI or CURIE) with at most one value; repeatable.")
-]
-ShapesOption = Annotated[
-    Path | None, Option(help="SHACL shapes that accepted triples must satisfy (extra `completion`).")
-]
-
 
 @app.command()
 def ask(
@@ -128,8 +121,8 @@ def ask(
     top: Annotated[int, Option("--top", "-k", min=1)] = 8,
     new: bool = True,
     namespace: str = "urn:mrag:entity:",
-    functional: FunctionalOption = None,
-    shapes: ShapesOption = None,
+    functional: list[str] | None = None,
+    shapes: Path | None = None,
     accept_all: bool = False,
     as_json: options.JsonOption = False,
 ) -> None:
@@ -203,8 +196,8 @@ def review(
 def accept(
     names: Annotated[list[str], Argument(metavar="RUN")],
     place: options.LabelledPlace,
-    functional: FunctionalOption = None,
-    shapes: ShapesOption = None,
+    functional: list[str] | None = None,
+    shapes: Path | None = None,
     as_json: options.JsonOption = False,
 ) -> None:
     """Write the triples of runs that pass the checks.

@@ -27,10 +27,7 @@ if TYPE_CHECKING:
     from mrag.reasoning.rounds import ClashGroup, OnInconsistency
     from mrag.stores.changes import Operation
 
-StrictOption = Annotated[
-    bool,
-    Option("--strict/--tolerate", help="Infer nothing if triples contradict the ontology, or report them."),
-]
+StrictOption = Annotated[bool, Option("--strict/--tolerate")]
 _GROUPS = 5
 
 
@@ -233,10 +230,7 @@ def _read_names(graph: mrag.KnowledgeGraph) -> None:
         names_of(graph)
 
 
-YesOption = Annotated[bool, Option("--yes", "-y", help="Change it without asking.")]
-FollowOption = Annotated[
-    bool, Option("--reason/--no-reason", help="Bring what was inferred up to date afterwards.")
-]
+YesOption = Annotated[bool, Option("--yes", "-y")]
 _EXAMPLES = 5
 _CHUNK = 10_000
 
@@ -245,7 +239,7 @@ def update(
     text: Annotated[str, Argument(metavar="UPDATE")],
     place: options.Place,
     yes: YesOption = False,
-    reason: FollowOption = True,
+    reason: bool = True,
     seconds: Annotated[float, Option(min=0.1)] = 60.0,
     as_json: JsonOption = False,
 ) -> None:
@@ -266,7 +260,7 @@ def remove(
     graph: Annotated[str | None, Option(metavar="IRI")] = None,
     file: Annotated[list[Path] | None, Option(metavar="FILE")] = None,
     yes: YesOption = False,
-    reason: FollowOption = True,
+    reason: bool = True,
     seconds: Annotated[float, Option(min=0.1)] = 600.0,
     as_json: JsonOption = False,
 ) -> None:

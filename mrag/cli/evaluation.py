@@ -32,8 +32,8 @@ def measure_questions(
     model: Annotated[str, Option("--model", "-m")] = "none",
     out: Path | None = None,
     resamples: Annotated[int, Option(min=100)] = 10_000,
-    seed: options.SeedOption = 0,
-    index: options.IndexOption = "main",
+    seed: int = 0,
+    index: str = "main",
     as_json: options.JsonOption = False,
 ) -> None:
     """Evaluate the answers to questions with gold answers.
@@ -193,7 +193,7 @@ def evaluate(
     out: Path | None = None,
     embedder: str | None = None,
     resamples: Annotated[int, Option(min=100)] = 10_000,
-    seed: options.SeedOption = 0,
+    seed: int = 0,
     index: str = "main",
     cls: Annotated[str | None, Option("--class", metavar="IRI")] = None,
     as_json: options.JsonOption = False,
@@ -248,7 +248,7 @@ def benchmark(
     conditions: Annotated[int, Option(min=1)] = 2,
     concurrency: Annotated[int, Option(min=1)] = 4,
     embedder: str | None = None,
-    seed: options.SeedOption = 0,
+    seed: int = 0,
     index: str = "main",
     as_json: options.JsonOption = False,
 ) -> None:

@@ -44,7 +44,6 @@ def _show_problems(files: Sequence[str], reports: Sequence[loaders.RecordReport]
 
 
 _LOADED = "The files are loaded. Run the same command again to do the rest."
-ReasonOption = Annotated[bool, Option(help="Infer what follows under OWL, in each graph separately.")]
 
 
 def import_(
@@ -58,7 +57,7 @@ def import_(
     boxes: bool = False,
     masks: bool = False,
     views: bool = True,
-    reason: ReasonOption = True,
+    reason: bool = True,
     replace: bool = False,
     skip_bad: bool = False,
     as_json: JsonOption = False,
@@ -123,7 +122,7 @@ def import_(
         _show_problems(files, reports)
 
 
-def views(place: options.Place, reason: ReasonOption = True, as_json: JsonOption = False) -> None:
+def views(place: options.Place, reason: bool = True, as_json: JsonOption = False) -> None:
     """Update the views of annotated images.
 
     With a runner, an interrupted run resumes when the command is run again.

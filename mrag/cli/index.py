@@ -112,23 +112,14 @@ clues_app = Commands(
     epilog='Example: mrag clues build -m local:model.gguf && mrag clues search "Who develops GraphDB?"',
 )
 
-ModelOption = Annotated[
-    str,
-    Option(
-        "--model",
-        "-m",
-        help="local:PATH.gguf, or hf:FOLDER_OR_NAME (transformers).",
-        envvar="MRAG_CLUE_MODEL",
-    ),
-]
-FolderOption = Annotated[Path | None, Option(help="Folder of the clue index. Default: beside the store.")]
+ModelOption = Annotated[str, Option("--model", "-m", envvar="MRAG_CLUE_MODEL")]
 
 
 @clues_app.command("build")
 def build_(
     model: ModelOption,
     place: Place,
-    folder: FolderOption = None,
+    folder: Path | None = None,
     query: list[str] | None = None,
     runner: RunnerOption = "inline",
     workers: WorkersOption = None,
@@ -156,7 +147,7 @@ def search_(
     question: str,
     model: ModelOption,
     place: Place,
-    folder: FolderOption = None,
+    folder: Path | None = None,
     image: Path | None = None,
     results: Annotated[int, Option("--results", "-k", min=1, max=100)] = 5,
     within: Annotated[str | None, Option("--in")] = None,

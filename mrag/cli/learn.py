@@ -24,10 +24,6 @@ if TYPE_CHECKING:
 
 FORMATS = ("dl", "manchester", "turtle")
 LIST_FORMATS = (*FORMATS, "rdfxml", "functional")
-FormatOption = Annotated[str, Option(help="Notation of concepts: dl, manchester or turtle.")]
-ConceptArgument = Annotated[
-    str, Argument(metavar="CONCEPT", help="Name of a kept concept, or a concept in DL or Manchester syntax.")
-]
 
 
 @dataclass(frozen=True)
@@ -40,7 +36,7 @@ class Examples:
     negatives: Annotated[Path | None, Option(metavar="FILE")] = None
     top: Annotated[int, Option(min=1)] = 10
     bottom: Annotated[int, Option(min=1)] = 10
-    index: options.IndexOption = "main"
+    index: str = "main"
 
 
 @dataclass(frozen=True)
@@ -51,7 +47,7 @@ class Learning:
     seconds: Annotated[float, Option(min=0.01)] = 5.0
     steps: Annotated[int | None, Option(min=1)] = None
     max_length: Annotated[int | None, Option(min=1)] = None
-    seed: options.SeedOption = 0
+    seed: int = 0
     measure: str = "f1"
 
 
@@ -59,7 +55,7 @@ class Learning:
 class Notation:
     """How a concept is printed."""
 
-    format: FormatOption = "dl"
+    format: str = "dl"
     query: bool = False
     rq: Annotated[Path | None, Option(metavar="FILE")] = None
 
@@ -220,7 +216,7 @@ def rerank(
     learning: Learning,
     hits: Annotated[int, Option("-k", min=1)] = 10,
     concept: Annotated[str | None, Option(metavar="TEXT")] = None,
-    format: FormatOption = "dl",
+    format: str = "dl",
     as_json: options.JsonOption = False,
 ) -> None:
     """Re-rank the hits of a search by a concept.
@@ -248,7 +244,7 @@ def rerank(
 
 @learn_app.command("show")
 def show_concept(
-    concept: ConceptArgument,
+    concept: str,
     place: options.LabelledPlace,
     notation: Notation,
     as_json: options.JsonOption = False,
@@ -261,7 +257,7 @@ def show_concept(
 
 @learn_app.command()
 def explain(
-    concept: ConceptArgument,
+    concept: str,
     individual: Annotated[str, Argument(metavar="IRI")],
     place: options.LabelledPlace,
     as_json: options.JsonOption = False,
@@ -277,9 +273,7 @@ def explain(
 
 
 @learn_app.command()
-def keep(
-    name: str, concept: ConceptArgument, place: options.LabelledPlace, as_json: options.JsonOption = False
-) -> None:
+def keep(name: str, concept: str, place: options.LabelledPlace, as_json: options.JsonOption = False) -> None:
     """Keep a concept as a class of the graph."""
     with place.opened() as graph:
         learnt = Learnt(concept_of(graph, concept))
@@ -461,7 +455,7 @@ def generative_(
     clues: Annotated[int, Option(min=1)] = 2,
     length: Annotated[int, Option(min=1)] = 10,
     temperature: float = 1.0,
-    seed: options.SeedOption = 0,
+    seed: int = 0,
     as_json: options.JsonOption = False,
 ) -> None:
     """Train a language model to generate clues.

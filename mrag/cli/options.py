@@ -23,61 +23,14 @@ from mrag.redaction import redact_url
 
 DEFAULT_LANGUAGES = "en,mul,-"
 
-JsonOption = Annotated[bool, Option("--json", help="Print JSON on standard output.")]
-StoreOption = Annotated[
-    str | None,
-    Option(
-        "--store",
-        "-s",
-        metavar="URL",
-        help="Triple store: oxigraph:PATH or a path, graphdb:URL, fuseki:URL, virtuoso:URL, sparql:URL "
-        "or another server's (see the documentation on stores). "
-        "Default: MRAG_STORE, else ./mrag.db if it exists, else the demo graph.",
-    ),
-]
-GraphOption = Annotated[
-    str | None,
-    Option(metavar="IRI", help="See this named graph alone, such as one source, version or tenant."),
-]
-KeptLanguageOption = Annotated[
-    str | None,
-    Option(
-        metavar="TAGS",
-        help='Preferred languages, best first; "-" is no language tag. '
-        "Default: those that the index was built with, else en,mul,-.",
-    ),
-]
-IndexOption = Annotated[str, Option(help="Name of the similarity index.")]
-RankerOption = Annotated[
-    str,
-    Option(
-        "--ranker",
-        "-r",
-        metavar="NAME",
-        help="What ranks: hybrid, bm25, dense, codes or clues:MODEL, with +mmr or +cel "
-        "behind it. Images: hybrid, bm25 or dense.",
-    ),
-]
-LabelPropertyOption = Annotated[
-    list[str] | None,
-    Option(
-        metavar="IRI",
-        help="Property that names things, before rdfs:label; repeatable, best first. It is kept.",
-    ),
-]
-RunnerOption = Annotated[
-    str,
-    Option(
-        metavar="NAME",
-        help="Where the work is done: inline, threads, processes, ray:ADDRESS, or ray for a cluster on this "
-        "machine (extra `ray`).",
-    ),
-]
-WorkersOption = Annotated[
-    int | None,
-    Option(min=1, help="How many tasks at once. Default: as many as there are processors; 2 threads."),
-]
-SeedOption = Annotated[int, Option(help="Seed of random choices.")]
+JsonOption = Annotated[bool, Option("--json")]
+StoreOption = Annotated[str | None, Option("--store", "-s", metavar="URL")]
+GraphOption = Annotated[str | None, Option(metavar="IRI")]
+KeptLanguageOption = Annotated[str | None, Option(metavar="TAGS")]
+RankerOption = Annotated[str, Option("--ranker", "-r", metavar="NAME")]
+LabelPropertyOption = Annotated[list[str] | None, Option(metavar="IRI")]
+RunnerOption = Annotated[str, Option(metavar="NAME")]
+WorkersOption = Annotated[int | None, Option(min=1)]
 
 
 @dataclass(frozen=True)

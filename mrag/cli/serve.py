@@ -134,7 +134,7 @@ def _token(context: typer.Context, given: str | None, file: Path | None) -> str 
 
 def mcp(
     place: options.LabelledPlace,
-    index: options.IndexOption = "main",
+    index: str = "main",
     ranker: options.RankerOption = "hybrid",
     timeout: Annotated[float, Option(min=0.1)] = 30.0,
     model: Annotated[str | None, Option("--model", "-m")] = None,
