@@ -55,7 +55,7 @@ DEEDS: Final = words(_DATA["deeds"]) & VAGUE
 """Those of them that say, beside names alone, what is asked of these: "What do I need for X?"."""
 STOP_WORDS: Final = words(_DATA["stop"])
 """English function words, which say nothing of what a question is about."""
-FUNCTION_WORDS: Final = {name: words(text) for name, text in _DATA["function"].items()}
+FUNCTION_WORDS: dict[str, frozenset[str]] = {name: words(text) for name, text in _DATA["function"].items()}
 FUNCTION_WORDS["en"] |= STOP_WORDS
 """Function words by language: they show what language a text is in, and have no weight in ranking."""
 
