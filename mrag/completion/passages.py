@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from rdflib import RDF, Literal, URIRef
 
+from mrag._tables import tables
 from mrag.completion.names import mentioned
 from mrag.completion.review import DCTERMS
 from mrag.errors import IndexError_, LoadError
@@ -277,11 +278,6 @@ class RetrievedPassages:
 ENDINGS: Final = (".jpg", ".jpeg", ".png", ".webp", ".gif")
 """Endings of the files that are described."""
 
-PROMPT: Final = (
-    "Describe what this picture shows and states. Copy every name, title, date and other text that can be "
-    "read in it. Say who or what is shown only where the picture itself says so. Write plain sentences."
-)
-
 
 def describe_folder(
     kg: KnowledgeGraph,
@@ -309,7 +305,9 @@ def describe_folder(
     root = Path(folder)
     if not root.is_dir():
         raise LoadError("There is no such folder.", file=str(root), hint="Check the path.")
-    settings = settings or EnrichSettings(prompt=PROMPT, regions="quarters")
+    settings = settings or EnrichSettings(
+        prompt=tables("completion/prompts.toml")["picture"], regions="quarters"
+    )
     side = _side(kg)
     known = set(file_names(side))
     rows: list[Triple] = []

@@ -13,18 +13,17 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rdflib import OWL, RDFS, Literal, URIRef
+from rdflib import OWL, RDFS, Literal
 
 import mrag
 from mrag.cel import class_problem, read_problems, sampled_negatives
 from mrag.cel.evaluate import World
-from mrag.cel.expressions import DataSome, Property, Top, Value, depth, key, length, walk
+from mrag.cel.expressions import Top, Value, depth, key, length, walk
 from mrag.cel.learners.base import LEARNERS, FitProgress, FitState, Halt, Learner, LearnerSettings, learner
-from mrag.cel.learners.refinement import Celoe, CeloeSettings, Signature, _Node
+from mrag.cel.learners.refinement import Celoe, CeloeSettings, _Node
 from mrag.cel.learners.search import BeamSearch, FeatureSettings, SearchSettings, features
 from mrag.cel.problem import ExampleCounts, LearningProblem, confusion, instances_among, quality
 from mrag.cel.rerank import FeedbackSettings, RerankSettings
@@ -358,8 +357,6 @@ def test_a_long_concept_that_fits_mistakes_gives_way_to_the_short_one(kg: Knowle
 @pytest.mark.parametrize("name", sorted(LEARNERS))
 def test_a_text_that_one_or_two_examples_have_is_no_condition(kg: KnowledgeGraph, name: str) -> None:
     train, _ = captioned(kg)
-    atoms = Signature(World.whole(kg))
-    assert not [c for p in atoms.data for c in atoms.conditions(p, 2, np.zeros(atoms.world.size, np.int8))]
     for h in learner(name, kg, seconds=2, top=20, steps=2).fit(train):
         assert not any(isinstance(e, Value) and isinstance(e.value, Literal) for e in walk(h.expression))
 
@@ -605,14 +602,3 @@ def test_of_many_examples_some_are_learnt_from_where_time_is_short(large: Knowle
     assert found and (found[0].counts.positives, found[0].counts.negatives) == (50, 50)
     assert many.in_turn(1) == many.in_turn(1) != many.in_turn(2)
     assert sorted(many.in_turn()) == sorted(many.examples)
-
-
-def test_limits_are_where_the_examples_part() -> None:
-    rows = [(URIRef(f"{E}x{n}"), E + "size", Literal(str(n), datatype=XSD + "integer")) for n in range(20)]
-    world = World([(x, E + "X") for x, _, _ in rows], rows)
-    labels = [0] * world.size
-    for n in range(20):
-        labels[world.index[URIRef(f"{E}x{n}")]] = 1 if n >= 13 else -1
-    found = Signature(world).conditions(Property(E + "size"), 1, np.array(labels, dtype=np.int8))
-    limits = {str(e.range.facets[0][1]) for e in found if isinstance(e, DataSome)}
-    assert limits == {"13"}

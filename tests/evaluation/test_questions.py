@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rdflib import RDF, RDFS, Literal, URIRef
 
+from mrag._tables import tables
 from mrag.errors import ConfigError
 from mrag.evaluation import benchmark
 from mrag.evaluation import questions as asking
@@ -44,7 +45,7 @@ def test_no_question_is_ever_empty_or_comes_twice(text: str) -> None:
 
 def scripted(messages: Sequence[dict[str, str]]) -> str:
     [buttons] = re.findall(r"\d+", messages[-1]["content"])
-    if messages[0]["content"] == benchmark.ASK:
+    if messages[0]["content"] == tables("evaluation/prompts.toml")["ask"]:
         return f"1. Which coat has {buttons} buttons, and which one is long?"
     return f"```\n1. Which coat has {buttons} buttons?\n\n2. Which coat is long, not with {buttons} ?\n```"
 
@@ -136,7 +137,7 @@ def test_models_questions_are_judged_by_the_graph(ollama: Start, kg: KnowledgeGr
         text = messages[-1]["content"]
         return (
             said.get(text.split(". ")[0], "Who wears a skirt?")
-            if messages[0]["content"] == benchmark.ASK
+            if messages[0]["content"] == tables("evaluation/prompts.toml")["ask"]
             else text
         )
 

@@ -9,125 +9,20 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from rdflib import Literal, URIRef
 
 from mrag.cel import expressions as ce
 from mrag.cel.evaluate import World, hierarchy
 from mrag.cel.expressions import key, length, normal, operands, with_operands
 from mrag.cel.learners.base import FitState, Learner, LearnerSettings, Stopped
-from mrag.cel.sparql import VOCABULARY, by_family, family, spread
+from mrag.cel.sparql import by_family, spread
 from mrag.graph.kg import KnowledgeGraph
-from mrag.rdf.terms import OWL, XSD
-
-_TRIVIAL = frozenset(v.value for v in VOCABULARY) | {OWL + "Thing", OWL + "NamedIndividual"}
-_COMMON = 30  # most texts of a property that are looked for as such
-_FEWEST = 3  # so many terms have a text that is looked for: captions and names of files are of one or two
-_FACETS: tuple[ce.Facet, ...] = ("minInclusive", "maxInclusive")
-
-
-class Signature:
-    """The classes and properties of a world, and what each of its terms has of them."""
-
-    def __init__(self, world: World, *, inverse: bool = False) -> None:
-        self.world = world
-        self.classes = tuple(c for c, held in world.classes.items() if not trivial(c) and held.any())
-        literal = np.zeros(world.size, dtype=bool)
-        literal[world.literals] = True
-        links: list[ce.Property] = []
-        data: list[ce.Property] = []
-        for iri, (_, values) in world.roles.items():
-            to_literal = literal[values]
-            if not to_literal.all():
-                links.append(ce.Property(iri))
-                if inverse and world.inverse:
-                    links.append(ce.Property(iri, True))
-            if to_literal.any():
-                data.append(ce.Property(iri))
-        self.links, self.data = tuple(links), tuple(data)
-
-    def max_values(self, p: ce.Property) -> int:
-        """Return how many values of a property one term has at most."""
-        sources, _ = self.world.pairs(p)
-        return int(np.bincount(sources).max()) if len(sources) else 0
-
-    def conditions(self, p: ce.Property, splits: int, labels: npt.NDArray[np.int8]) -> list[ce.Expression]:
-        """Return conditions on the literals of a property: limits, and values that several terms have.
-
-        By the labels (1 for positive examples, -1 for negative ones, 0 for all other terms of the world) the
-        limits have the largest gain of information.
-        """
-        sources, values = self.world.pairs(p)
-        terms = [self.world.terms[at] for at in values.tolist()]
-        tests: list[ce.Expression] = []
-        for kind, plain in by_family(terms).items():
-            if kind != XSD + "boolean":
-                known = ((value, terms[at], int(sources[at])) for at, value in plain.items())
-                rows = [(value, t, source) for value, t, source in known if isinstance(t, Literal)]
-                rows.sort(key=lambda row: (row[0], row[1].n3(), row[2]))
-                for limit in _splits(rows, splits, labels):
-                    tests.extend(ce.DataSome(p, ce.DataRange(kind, ((facet, limit),))) for facet in _FACETS)
-        texts = Counter(t for t in terms if isinstance(t, Literal) and family(t) in (None, XSD + "boolean"))
-        common = [text for text, times in texts.items() if times >= _FEWEST]
-        common.sort(key=lambda text: (-texts[text], self.world.index[text]))
-        return [*tests, *(ce.Value(p, text) for text in common[:_COMMON])]
-
-
-def trivial(name: str) -> bool:
-    """Return whether a class says nothing of what it holds: it is of a vocabulary, or holds everything."""
-    return name in _TRIVIAL
-
-
-def _splits(
-    rows: list[tuple[Any, Literal, int]], max_splits: int, labels: npt.NDArray[np.int8]
-) -> list[Literal]:
-    """Return values to split ordered rows at; each begins the upper part."""
-    starts = [at for at in range(1, len(rows)) if rows[at][0] != rows[at - 1][0]]
-    if not starts or max_splits < 1:
-        return [rows[0][1]] if rows else []
-    marks = [int(labels[row[2]]) for row in rows]
-    parts, chosen = [(0, len(rows))], list[int]()
-    while parts and len(chosen) < max_splits:
-        gains = [(_gain(marks, start, end, starts), start, end) for start, end in parts]
-        (gain, at), start, end = max(gains, key=lambda g: (g[0][0], -g[1]))
-        if gain <= 1e-9:
-            break
-        chosen.append(at)
-        parts = [part for part in parts if part != (start, end)] + [(start, at), (at, end)]
-    return [rows[at][1] for at in sorted(chosen)]
-
-
-def _gain(marks: list[int], start: int, end: int, starts: list[int]) -> tuple[float, int]:
-    """Return the best gain of information of a split between two places, and where it is."""
-    p, n = marks[start:end].count(1), marks[start:end].count(-1)
-    before, best, where = _entropy(p, n) * (p + n), 0.0, start
-    left_p = left_n = 0
-    last = start
-    for at in starts:
-        if not start < at < end:
-            continue
-        part = marks[last:at]
-        left_p, left_n, last = left_p + part.count(1), left_n + part.count(-1), at
-        after = _entropy(left_p, left_n) * (left_p + left_n)
-        after += _entropy(p - left_p, n - left_n) * (p + n - left_p - left_n)
-        if before - after > best:
-            best, where = before - after, at
-    return best, where
-
-
-def _entropy(p: int, n: int) -> float:
-    if p == 0 or n == 0:
-        return 0.0
-    share = p / (p + n)
-    return -share * math.log2(share) - (1 - share) * math.log2(1 - share)
-
+from mrag.rdf.terms import XSD
 
 _COUNTED = 10  # up to how many values are counted
 _LIMITS = 12  # how many limits each property with numbers or dates has
@@ -140,8 +35,9 @@ class RefinementOperator:
     def __init__(self, kg: KnowledgeGraph, world: World) -> None:
         self.world = world
         self.classes = world.named
-        self.atoms = Signature(world, inverse=True)
-        self.data = [p for p in world.roles if ce.Property(p) not in self.atoms.links]
+        literal = np.isin(np.arange(world.size), world.literals)
+        self.links = [p for p in world.properties() if not literal[world.roles[p.iri][1]].all()]
+        self.data = [p for p in world.roles if ce.Property(p) not in self.links]
         above: dict[str, set[str]] = {c: set() for c in self.classes}
         self.subroles: dict[str, list[str]] = {}
         classes, properties = hierarchy(kg)
@@ -218,7 +114,7 @@ class RefinementOperator:
         """The refinements of `⊤` that are no unions."""
         expressions: list[ce.Expression] = [ce.Named(c) for c in self.classes if not self.parents[c]]
         expressions.extend(ce.Not(ce.Named(c)) for c in self.classes if not self.children[c])
-        for p in self.atoms.links:
+        for p in self.links:
             expressions.append(ce.Some(p, ce.Top()))
             expressions.extend(ce.Only(p, ce.Named(c)) for c in self.classes if not self.parents[c])
             expressions.append(ce.Only(p, ce.Bottom()))
@@ -269,7 +165,9 @@ class RefinementOperator:
         return bool(both.any()) and not bool((both == left).all())
 
     def _max_values(self, p: ce.Property) -> int:
-        return min(self.atoms.max_values(p), _COUNTED)
+        """Return how many values of the property one term has at most, as far as they are counted."""
+        sources, _ = self.world.pairs(p)
+        return min(int(np.bincount(sources).max(initial=0)), _COUNTED)
 
     def _values(self, p: ce.Property) -> list[str]:
         """Return the individuals that at least two terms have as a value."""
