@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from mrag._tables import tables
 from mrag.errors import MragError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import Record
@@ -73,45 +74,9 @@ def description(kg: KnowledgeGraph, settings: ServerSettings, url: str, format: 
     return serialized(triples, format, prefixes)
 
 
-RESULTS: Mapping[str, str] = {
-    "application/sparql-results+json": "json",
-    "application/sparql-results+xml": "xml",
-    "text/csv": "csv",
-    "text/tab-separated-values": "tsv",
-    "application/json": "json",
-    "application/xml": "xml",
-    "text/xml": "xml",
-    "application/x-sparqlstar-results+json": "json",
-    "application/x-sparqlstar-results+tsv": "tsv",
-    "text/x-tab-separated-values-star": "tsv",
-}
-"""Formats of the results of SELECT and ASK, best first; at the end, names that only RDF4J has for them."""
-
+_FORMATS: Mapping[str, Mapping[str, str]] = tables("server/formats.toml")
+RESULTS, GRAPHS = _FORMATS["results"], _FORMATS["graphs"]
 BOOLEANS: Mapping[str, str] = {**RESULTS, "text/boolean": "boolean"}
-"""Formats of the results of ASK, best first."""
-
-GRAPHS: Mapping[str, str] = {
-    "text/turtle": "turtle",
-    "application/n-triples": "ntriples",
-    "application/ld+json": "jsonld",
-    "application/rdf+xml": "rdfxml",
-    "application/x-turtle": "turtle",
-    "application/turtle": "turtle",
-    "application/n-quads": "nquads",
-    "application/trig": "trig",
-    "text/n3": "n3",
-    "text/plain": "ntriples",
-    "application/json": "jsonld",
-    "application/xml": "rdfxml",
-    "application/rdf+json": "rdfjson",
-    "text/rdf+n3": "n3",
-    "text/x-nquads": "nquads",
-    "application/x-trig": "trig",
-    "application/x-turtlestar": "turtle",
-    "application/x-trigstar": "trig",
-}
-"""Formats of triples, best first; at the end, names that only RDF4J has for them."""
-
 QUADS: Mapping[str, str] = {"application/n-quads": "nquads", "application/trig": "trig", **GRAPHS}
 """Formats of statements, those with graph names first."""
 

@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
+from mrag._tables import tables
 from mrag.context import ContextSettings, expand
 from mrag.context.display import Display
 from mrag.context.neighbourhood import Direction, Statement, read
@@ -30,14 +31,11 @@ SCAN = 400  # edges of an entity up to which it is shown whole
 SHARE = 40  # maximum number of edges of one predicate of an entity with more
 _WAYS: tuple[Direction, ...] = ("out", "in")
 IMAGE_HEADERS = {"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "default-src 'none'"}
-_DESCRIPTIONS = (
-    "http://purl.org/dc/terms/description",
-    "http://schema.org/description",
-    "https://schema.org/description",
-    "http://www.w3.org/2004/02/skos/core#definition",
-    RDFS + "comment",
-    "http://dbpedia.org/ontology/abstract",
-)
+_TABLES = tables("server/shown.toml")
+_DESCRIPTIONS: list[str] = _TABLES["descriptions"]
+KINDS: Mapping[str, str] = _TABLES["kinds"]
+_ENDINGS = (*KINDS, ".svg", ".tif", ".tiff")
+_MOST = 1_024
 
 
 def status(inferred: bool) -> str:
@@ -157,34 +155,6 @@ def proof_json(proof: Proof, display: Display) -> dict[str, Any]:
     return tree(proof)
 
 
-PROPERTIES = frozenset(
-    {
-        "http://xmlns.com/foaf/0.1/depiction",
-        "http://xmlns.com/foaf/0.1/img",
-        "http://xmlns.com/foaf/0.1/thumbnail",
-        "http://schema.org/image",
-        "https://schema.org/image",
-        "http://schema.org/thumbnailUrl",
-        "https://schema.org/thumbnailUrl",
-        "http://dbpedia.org/ontology/thumbnail",
-        "http://www.wikidata.org/prop/direct/P18",
-    }
-)
-"""Properties whose values are images, whatever they end in."""
-
-KINDS = {
-    ".jpg": "image/jpeg",
-    ".jpeg": "image/jpeg",
-    ".png": "image/png",
-    ".gif": "image/gif",
-    ".webp": "image/webp",
-}
-"""Endings of files that are served. SVG is not among them, because it can hold scripts."""
-
-_ENDINGS = (*KINDS, ".svg", ".tif", ".tiff")
-_MOST = 1_024
-
-
 @dataclass(frozen=True)
 class Image:
     """An image that the graph names."""
@@ -215,7 +185,7 @@ def images_among(statements: Iterable[Statement]) -> list[Image]:
         if len(value) > _MOST or (isinstance(o, ox.Literal) and any(c.isspace() for c in value)):
             continue
         path = urlsplit(value).path if _scheme(value) else value
-        if p in PROPERTIES or path.lower().endswith(_ENDINGS):
+        if p in _TABLES["images"] or path.lower().endswith(_ENDINGS):
             images.add((s, value))
     kept = [Image(s, v, _scheme(v) in ("http", "https")) for s, v in sorted(images)]
     return [image for image in kept if image.web or _scheme(image.value) in ("", "file")]
