@@ -21,47 +21,22 @@ from typing import Any, Final
 import numpy as np
 from scipy.special import log_softmax
 
+from mrag._tables import tables
 from mrag.errors import ModelError
 from mrag.generative.models import LogProbabilities, checked_prompt
 
-VERSION: Final = "2026.10.11549"
+_DECLARED: Final = tables("generative/llama.toml")
+VERSION: Final[str] = _DECLARED["version"]
 """The version of xllamacpp that is described here."""
 
+_MODEL: Final[str] = _DECLARED["model"]
+_CONTEXT: Final[str] = _DECLARED["context"]
 _INSTALL: Final = "pip install 'mrag[local]'"
-
-
-_P, _I, _TOKENS = c.c_void_p, c.c_int32, c.POINTER(c.c_int32)
-_TYPES: Final = {
-    "P": c.c_void_p, "i32": c.c_int32, "u32": c.c_uint32, "int": c.c_int,
-    "bool": c.c_bool, "float": c.c_float, "size": c.c_size_t,
+_TOKENS, _FLOATS = c.POINTER(c.c_int32), c.POINTER(c.c_float)
+_TYPES: Final[dict[str, Any]] = {
+    "P": c.c_void_p, "i32": c.c_int32, "u32": c.c_uint32, "int": c.c_int, "bool": c.c_bool,
+    "float": c.c_float, "size": c.c_size_t, "text": c.c_char_p, "tokens": _TOKENS, "floats": _FLOATS,
 }  # fmt: skip
-
-# The fields of structures: a type, names with the default that a right description has, and a semicolon.
-_MODEL: Final = """
-    P devices, tensor_buft_overrides;
-    i32 n_gpu_layers=-1;
-    int split_mode=1, load_mode=-1, lazy_mode=1;
-    i32 main_gpu=0;
-    P tensor_split, progress_callback, progress_callback_user_data, kv_overrides=;
-    bool vocab_only=0, check_tensors=0, use_extra_bufts=1, no_host, no_alloc, load_mtp=0;
-"""
-_CONTEXT: Final = """
-    u32 n_ctx=512, n_batch=2048, n_ubatch=512, n_seq_max=1, n_rs_seq, n_outputs_max, n_outputs_max_per_seq=1;
-    i32 n_threads, n_threads_batch;
-    int ctx_type, rope_scaling_type=-1, pooling_type, attention_type, flash_attn_type=-1;
-    float rope_freq_base, rope_freq_scale, yarn_ext_factor=-1, yarn_attn_factor, yarn_beta_fast,
-        yarn_beta_slow;
-    u32 yarn_orig_ctx;
-    float defrag_thold;
-    P cb_eval=, cb_eval_user_data;
-    int type_k=1, type_v=1;
-    size moe_cache_size;
-    P abort_callback, abort_callback_data;
-    bool embeddings=0, offload_kqv=1, no_perf=1, op_offload, swa_full, kv_unified=0;
-    P samplers=;
-    size n_samplers=0;
-    P ctx_other=;
-"""
 
 
 def _fields(declarations: str) -> Iterator[tuple[str, Any, str | None]]:
@@ -93,36 +68,12 @@ class Batch(c.Structure):
     """Tokens to be read at once (`llama_batch`)."""
 
     _fields_ = (
-        ("n_tokens", _I), ("token", _TOKENS), ("embd", c.POINTER(c.c_float)), ("pos", _TOKENS),
+        ("n_tokens", c.c_int32), ("token", _TOKENS), ("embd", _FLOATS), ("pos", _TOKENS),
         ("n_seq_id", _TOKENS), ("seq_id", c.POINTER(_TOKENS)), ("logits", c.POINTER(c.c_int8)),
     )  # fmt: skip
 
 
-_FUNCTIONS: Final[dict[str, tuple[Any, tuple[Any, ...]]]] = {
-    "llama_backend_init": (None, ()),
-    "llama_log_set": (None, (_P, _P)),
-    "llama_model_default_params": (ModelParams, ()),
-    "llama_context_default_params": (ContextParams, ()),
-    "llama_model_load_from_file": (_P, (c.c_char_p, ModelParams)),
-    "llama_model_free": (None, (_P,)),
-    "llama_model_get_vocab": (_P, (_P,)),
-    "llama_init_from_model": (_P, (_P, ContextParams)),
-    "llama_free": (None, (_P,)),
-    "llama_n_ctx": (c.c_uint32, (_P,)),
-    "llama_get_memory": (_P, (_P,)),
-    "llama_memory_clear": (None, (_P, c.c_bool)),
-    "llama_memory_seq_rm": (c.c_bool, (_P, _I, _I, _I)),
-    "llama_memory_seq_cp": (None, (_P, _I, _I, _I, _I)),
-    "llama_vocab_n_tokens": (_I, (_P,)),
-    "llama_vocab_get_text": (c.c_char_p, (_P, _I)),
-    "llama_vocab_eos": (_I, (_P,)),
-    "llama_tokenize": (_I, (_P, c.c_char_p, _I, _TOKENS, _I, c.c_bool, c.c_bool)),
-    "llama_detokenize": (_I, (_P, _TOKENS, _I, c.c_char_p, _I, c.c_bool, c.c_bool)),
-    "llama_batch_init": (Batch, (_I, _I, _I)),
-    "llama_batch_free": (None, (Batch,)),
-    "llama_decode": (_I, (_P, Batch)),
-    "llama_get_logits_ith": (c.POINTER(c.c_float), (_P, _I)),
-}
+_TYPES.update(model=ModelParams, context=ContextParams, batch=Batch)
 
 _Log = c.CFUNCTYPE(None, c.c_int, c.c_char_p, c.c_void_p)
 
@@ -151,9 +102,10 @@ def library() -> Any:
         raise ModelError(f"There is no library of llama.cpp in {folder}.", hint=_INSTALL)
     try:
         lib = c.CDLL(str(files[0]))
-        for name, (result, arguments) in _FUNCTIONS.items():
-            function = getattr(lib, name)
-            function.restype, function.argtypes = result, arguments
+        for name, signature in _DECLARED["functions"].items():
+            function, (arguments, _, result) = getattr(lib, name), signature.partition("->")
+            function.restype = _TYPES.get(result.strip())
+            function.argtypes = [_TYPES[kind] for kind in arguments.split()]
     except (OSError, AttributeError) as error:
         raise ModelError(
             f"The library of llama.cpp cannot be used here: {error}.",
