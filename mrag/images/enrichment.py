@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from rdflib import Literal, URIRef
 
+from mrag._tables import patterns
 from mrag.errors import ConfigError, LoadError, ModelError, StoreLocked
 from mrag.generation.models import model_name, resolve, status
 from mrag.generation.support.sentences import without_thoughts
@@ -66,21 +67,7 @@ _CHOICE: Final[Mapping[str, float]] = {"temperature": 0.1, "seed": 1}
 """How freely a model chooses its words, where it allows that to be said, and repeatably."""
 ModelSpec: TypeAlias = "str | BaseChatModel | Callable[[], BaseChatModel]"
 
-_SORRY = (
-    r"(?:i['’]?m|i am)\s+(?:very |really |so )?sorry\b|sorry\b"
-    r"|i apologi[sz]e\b|my apologies\b|unfortunately\b"
-)
-_CANNOT = (
-    r"(?:can ?not|can['’]?t|could ?n['’]t|won['’]t|will not"
-    r"|am unable|['’]m unable|am not able|['’]m not able)"
-)
-_DO = r"assist|help|see|view|describe|provide|identify|analy[sz]e|comply|process|have the ability|have access"
-_REFUSAL = re.compile(
-    rf"\s*(?:{_SORRY})[^.!?]{{0,200}}?{_CANNOT}"
-    rf"|\s*i(?:\s*{_CANNOT}|\s+do(?: not|n['’]t))\s+(?:to\s+)?(?:actually |directly )?(?:{_DO})"
-    r"|\s*as an? (?:ai\b|artificial intelligence|(?:large )?language model|text-based)",
-    re.IGNORECASE,
-)
+_REFUSAL = patterns("images/patterns.toml")["refusal"]
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff]")
 
 
