@@ -16,13 +16,14 @@ from rich.progress import (
     MofNCompleteColumn,
     Progress,
     ProgressColumn,
+    SpinnerColumn,
     Task,
     TextColumn,
+    TimeElapsedColumn,
     TimeRemainingColumn,
     TransferSpeedColumn,
 )
 from rich.segment import Segment
-from rich.spinner import Spinner
 from rich.text import Text
 
 from mrag.terminal import Encoded, guarded, inline, unguarded, visible
@@ -72,15 +73,20 @@ def plain(text: str, style: str | None = None) -> Text:
 
 
 @contextmanager
-def spinning(text: str) -> Iterator[None]:
-    """Show a spinner, on one line however long the text is."""
+def spinning(text: str) -> Iterator[Callable[[str], None]]:
+    """Show a spinner and the time, on one line however long the text is, and yield what changes the text."""
     own = SafeConsole()
-    words = plain(inline(text))
-    words.truncate(max(own.width - 2, 1), overflow="ellipsis")
-    spinner = Spinner("dots", words, style="status.spinner")
-    redirect = sys.stdout.isatty()
-    with Live(spinner, console=own, transient=True, redirect_stdout=redirect), _running(own):
-        yield
+
+    def cut(text: str) -> str:
+        words = plain(inline(text))
+        words.truncate(max(own.width - 11, 1), overflow="ellipsis")
+        return words.plain
+
+    columns = SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn()
+    shown = Progress(*columns, console=own, transient=True, redirect_stdout=sys.stdout.isatty())
+    with shown, _running(own):
+        task = shown.add_task(cut(text), total=None)
+        yield lambda text: shown.update(task, description=cut(text))
 
 
 @contextmanager

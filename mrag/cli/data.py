@@ -24,7 +24,7 @@ from mrag.terminal import inline
 
 if TYPE_CHECKING:
     from mrag.graph.updates import PlannedUpdate
-    from mrag.reasoning.rounds import ClashGroup, OnInconsistency
+    from mrag.reasoning.rounds import ClashGroup, OnInconsistency, Round
     from mrag.stores.changes import Operation
 
 StrictOption = Annotated[bool, Option("--strict/--tolerate")]
@@ -206,9 +206,13 @@ def _say_notes(report: stores.LoadReport, *, any_tag: bool) -> None:
 def _reason(
     graph: mrag.KnowledgeGraph, *, strict: bool, graphs: list[str] | None = None
 ) -> reasoning.Closure:
-    with status("Reasoning"):
-        wrong: OnInconsistency = "error" if strict else "report"
-        closure = mrag.reason(graph, on_inconsistency=wrong, graphs=graphs)
+    wrong: OnInconsistency = "error" if strict else "report"
+    with status("Reasoning") as note:
+
+        def tell(done: Round) -> None:
+            note(f"Reasoning: {done.triples:,} triples inferred in round {done.number}")
+
+        closure = mrag.reason(graph, on_round=tell, on_inconsistency=wrong, graphs=graphs)
     if graph.record.premises:
         named = premises_in_words(graph, graph.record.premises)
         say(f"Reasoning read {named} alone; `mrag reason --all-graphs` reads all.", style="dim")

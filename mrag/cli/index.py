@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -23,6 +23,7 @@ from mrag.errors import ConfigError, DamagedIndex, IndexError_, IndexMismatch
 from mrag.redaction import redact_url
 
 if TYPE_CHECKING:
+    from mrag.index.documents import IndexInfo
     from mrag.index.segments import SyncReport
 
 
@@ -58,35 +59,52 @@ def update_index(
     label_property: options.LabelPropertyOption = None,
     analyser: Annotated[str | None, Option(metavar="NAME")] = None,
     backend: Annotated[str | None, Option(metavar="URL")] = None,
+    meaning: Annotated[str, Option(metavar="now|later")] = "now",
     runner: RunnerOption = "inline",
     workers: WorkersOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Build or update the similarity index.
 
-    Only documents that changed are embedded. Things without a label are named by the property that tells them
+    Words are found as soon as they are indexed; then texts that are new are embedded. Things without a label are named by the property that tells them
     apart best, else by the words of their IRIs. `mrag ask` and `mrag search` keep its languages.
     """
     from mrag.images.graph import keep_catalogue
+    from mrag.index.similarity import BY_WORDS, MEANING_LATER, words_first
 
+    options.check_choice("meaning", meaning, ("now", "later"))
     with place.opened(lang, index=name) as graph:
         if label_property:
             graph.label_properties = tuple(label_property)
         indexes = mrag.SimilarityIndexes.of(graph)
         elsewhere = backend or indexes.places.of(name).url != "local:"
         server = "server" if graph.store.capabilities.similarity and not elsewhere else None
-        kept = "The index is unchanged. Run the same command again; embeddings made so far are reused."
-        with commands.kept(kept), progress("Indexing", unit="documents") as note:
-            report = indexes.build(
-                name,
-                definition=replace(_definition(graph, query), analyser=analyser or _analyser(indexes, name)),
-                model=embedder or server or Settings.from_env().embedder,
-                backend=backend,
-                runner=jobs.runner(runner, workers),
-                on_progress=note,
-            )
-            keep_catalogue(graph)
+        made = _made(indexes, name)
+        model = embedder or server or (made.later if made else "") or Settings.from_env().embedder
+        definition = replace(_definition(graph, query), analyser=analyser or _analyser(made))
+
+        def build(text: str, kept: str, *, later: bool) -> SyncReport:
+            with commands.kept(kept), progress(text, unit="documents") as note:
+                return indexes.build(
+                    name, definition=definition, model=model, backend=backend,
+                    runner=jobs.runner(runner, workers), on_progress=note, later=later,
+                )  # fmt: skip
+
+        there = name in indexes.names()
+        state = "The index is unchanged." if there else "There is no index yet."
+        words = meaning == "later" or (not there and words_first(model))
+        if words:
+            report = build("Indexing words", f"{state} Run the same command again.", later=True)
+            state = BY_WORDS
+        if meaning == "now":
+            if words:
+                say(f"{report.added:,} documents are found by their words; what follows may be stopped.")
+            kept = f"{state} Run the same command again; embeddings made so far are reused."
+            report = build("Embedding" if words else "Indexing", kept, later=False)
+        keep_catalogue(graph)
         _show_built(indexes, name, report, as_json=as_json)
+    if meaning == "later":
+        say(f"Next: {MEANING_LATER}", style="dim")
 
 
 def _definition(graph: mrag.KnowledgeGraph, query: list[str] | None) -> indexes.Definition:
@@ -95,16 +113,20 @@ def _definition(graph: mrag.KnowledgeGraph, query: list[str] | None) -> indexes.
     return indexes.Definition(languages=graph.languages)
 
 
-def _analyser(known: mrag.SimilarityIndexes, name: str) -> str:
+def _made(known: mrag.SimilarityIndexes, name: str) -> IndexInfo | None:
+    """Return what is known of an index; None of one that is built anew."""
+    with suppress(IndexError_):
+        return known.info(name) if name in known.names() else None
+    return None
+
+
+def _analyser(made: IndexInfo | None) -> str:
     """Return the analyser that an index was built with on demand, or else that of the settings."""
     from mrag.language.analysis import AUTO
 
-    chosen = Settings.from_env().analyser
-    try:
-        definition = known.info(name).definition if name in known.names() else None
-    except IndexError_:
-        return chosen  # it is built anew
-    return definition.analyser if definition is not None and definition.analyser != AUTO else chosen
+    definition = made.definition if made else None
+    on_demand = definition is not None and definition.analyser != AUTO
+    return definition.analyser if definition and on_demand else Settings.from_env().analyser
 
 
 clues_app = Commands(

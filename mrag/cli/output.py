@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, cast
 
@@ -45,12 +45,12 @@ def show_json(value: Any, *, indent: int | None = 2) -> None:
 
 
 @contextmanager
-def status(text: str) -> Iterator[None]:
-    """Show a spinner on standard error while something runs."""
+def status(text: str) -> Iterator[Callable[[str], None]]:
+    """Show a spinner on standard error while something runs, and yield a function that changes its text."""
     from mrag.cli.console import spinning
 
-    with spinning(inline(text)):
-        yield
+    with spinning(text) as note:
+        yield note
 
 
 @contextmanager

@@ -467,7 +467,7 @@ class DocumentIndex(StoredIndex):
         ):
             fresh, same, changed = len(diff.fresh), diff.same, diff.changed
             self._change(state, diff.kept, diff.fresh, update.extra, update.on_progress, update.batch)
-            if update.whole:
+            if update.whole and state.manifest.embedder is not None:
                 self._pending.clear()  # what an interrupted run has left is of no more use
                 if self._folder is not None:
                     self._folder.sweep(self._state.manifest.files)
@@ -528,9 +528,7 @@ class DocumentIndex(StoredIndex):
         """Yield the segments of new documents, embedding those texts that are new."""
         self._last = set()
         model, total = None, len(fresh)
-        if state.manifest.embedder is None or not fresh:
-            on_progress(total, total)
-        else:
+        if state.manifest.embedder is not None and fresh:
             model = needed_model(state.manifest.embedder, self._embedder)
             self._pending.load(model.name)
         rest, most, start = iter(fresh), self._most(state, total), 0
@@ -553,3 +551,5 @@ class DocumentIndex(StoredIndex):
                 self._last = set(vectors)
             start += len(part)
             yield DocumentSegment.build(part, state.manifest.bm25.analysis, vectors)
+            if model is None:
+                on_progress(start, total)

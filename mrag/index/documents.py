@@ -357,6 +357,8 @@ class IndexInfo:
     definition: Definition | None
     analyser: str = ""
     fusion: FusionWeight | None = None
+    later: str = ""
+    """The model by which a later build adds the meaning."""
 
 
 def documents(kg: KnowledgeGraph, definition: Definition) -> Iterator[tuple[str, str]]:

@@ -317,6 +317,7 @@ class SimilarityIndexes:
         backend: str | IndexBackend | None = None,
         runner: Runner | None = None,
         on_progress: Progress | None = None,
+        later: bool = False,
     ) -> SyncReport:
         """Build an index, or bring it up to date; only texts that no index of the graph knows are embedded.
 
@@ -328,9 +329,10 @@ class SimilarityIndexes:
             backend: Where to keep it, by URL or as an object; where it is by default.
             runner: What embeds texts, see `mrag.jobs`; this process by default.
             on_progress: Called with documents done and documents in all.
+            later: Whether to index words alone for now; a build without this adds the meaning by the model.
 
         Raises:
-            ConfigError: If the name, the model or the analyser cannot be used.
+            ConfigError: If the name, the model or the analyser cannot be used, or what is there has meaning.
             IndexError_: If there is nothing to index.
         """
         if not _NAME.match(name):
@@ -343,10 +345,15 @@ class SimilarityIndexes:
             return build_on_server(self.kg, self.server, name, definition, on_progress)
         started = time.perf_counter()
         definition.bm25  # noqa: B018 - is refused before a model is loaded
-        with prepared(embedder(model), model, runner, partial(self._donors, name)) as chosen:
+        if later and self._fusion(name) is not None:
+            hint = "Build it without `later`, or `--meaning later`: only texts that changed are embedded."
+            raise ConfigError(f"The index {name!r} has the meaning of its texts already.", hint=hint)
+        found = embedder(None if later else model)
+        with prepared(found, model, runner, partial(self._donors, name)) as chosen:
             named = model if isinstance(model, str) else ""
             kept_by = self.places.of(name) if backend is None else self.places.resolved(backend)
-            report = self._built(name, definition, chosen, named, kept_by, on_progress)
+            about = {"model": "none", "later": named} if later and named != "none" else {"model": named}
+            report = self._built(name, definition, chosen, about, kept_by, on_progress)
         return replace(report, seconds=time.perf_counter() - started)
 
     def _built(
@@ -354,11 +361,11 @@ class SimilarityIndexes:
         name: str,
         definition: Definition,
         chosen: Embedder | None,
-        model: str,
+        about: dict[str, str],
         kept_by: IndexBackend,
         on_progress: Progress | None,
     ) -> SyncReport:
-        extra = {**state_of(self.kg, definition), "model": model}
+        extra = {**state_of(self.kg, definition), **about}
         known, earlier = self._open.get(name), self._fusion(name)
         files = self._files(kept_by, name, chosen, definition.bm25)
         kept = {"fusion": fusion} if (fusion := files.extra.get("fusion") or earlier) else {}
@@ -437,7 +444,7 @@ class SimilarityIndexes:
         definition = Definition.from_json(extra["definition"])
         told = (len(files), files.embedder_name, int(extra["revision"]), self._stale(files), definition)
         fusion = None if files.embedder_name is None else FusionWeight.from_json(extra.get("fusion"))
-        return IndexInfo(name, *told, files.bm25_params.analyser, fusion)
+        return IndexInfo(name, *told, files.bm25_params.analyser, fusion, extra.get("later", ""))
 
     def delete(self, name: str) -> None:
         """Remove an index."""
@@ -553,6 +560,13 @@ class SimilarityIndexes:
         return backend.create(name, embedder=chosen, bm25=knobs, replace=True)
 
 
+def words_first(model: object) -> bool:
+    """Return whether a model takes so long that words are indexed before it begins."""
+    return isinstance(model, str) and model not in ("none", "wordllama", SERVER)
+
+
+BY_WORDS = "Texts are found by their words alone so far."
+MEANING_LATER = "`mrag index` adds their meaning."
 _TRIPLES = 300_000
 """Triples of a graph up to which all of its texts are read on the spot, which takes some seconds."""
 _EMBEDDED = 500
@@ -562,13 +576,14 @@ _WORDS = 5_000
 
 
 def freshen(kg: KnowledgeGraph, name: str = "main", *, write: bool = True) -> str | None:
-    """Bring an index up to date if only a little has changed."""
+    """Bring an index up to date if only a little has changed; return what is to be said of it."""
     indexes = SimilarityIndexes.of(kg)
     old = f"The index {name!r} is older than the graph, so hits may be missing or outdated; run `mrag index`."
     try:
         info = indexes.info(name)
+        words = f"{BY_WORDS} {MEANING_LATER}" if info.later else None
         if not info.stale:
-            return None
+            return words
         if not write or info.definition is None:
             return old
         index = indexes.get(name, quiet=True)
@@ -578,13 +593,14 @@ def freshen(kg: KnowledgeGraph, name: str = "main", *, write: bool = True) -> st
         differing = None if model is None else _differing(kg, index, info.definition)
         if differing is None or differing > (_WORDS if model == "none" else _EMBEDDED):
             return old
-        indexes.build(name, definition=info.definition, model=model)
+        later = bool(info.later)
+        indexes.build(name, definition=info.definition, model=info.later or model, later=later)
     except IndexError_:
         return None  # whoever uses the index says what is wrong with it
     except MragError as error:
         logger.warning("The index could not be brought up to date: %s", error)
         return old
-    return None
+    return words
 
 
 def _differing(kg: KnowledgeGraph, index: SimilarityIndex, definition: Definition) -> int | None:

@@ -25,7 +25,7 @@ from mrag.errors import StoreError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import SYSTEM, Record
 from mrag.graph.updates import PlannedUpdate, UpdateReport, apply, preview
-from mrag.index.similarity import freshen
+from mrag.index.similarity import freshen, words_first
 from mrag.rdf import queries
 from mrag.rdf.slicing import sliced
 from mrag.rdf.terms import DEFAULT_PREFIXES
@@ -246,16 +246,19 @@ class Writer:
             if there and not again:
                 raise HTTPException(409, f"There is an index {name!r} already. PUT builds it again.")
             definition: index.Definition | None = index.Definition(languages=self.kg.languages)
-            model = Settings.from_env().embedder
+            model: Any = Settings.from_env().embedder
             try:
                 files = getattr(indexes.get(name), "files", None) if again else None
                 if again:
                     definition = indexes.info(name).definition
-                model = str(files.extra.get("model") or "none") if files is not None else model
+                if files is not None:
+                    model = str(files.extra.get("later") or files.extra.get("model") or "none")
             except (errors.DamagedIndex, errors.IndexMismatch) as error:
                 logger.warning("%s It is rebuilt from the settings.", error.message)
             if select:
                 definition = index.Definition((), self.kg.languages, fallback=False, select=select)
+            if not there and words_first(model):
+                indexes.build(name, definition=definition, model=model, later=True)
             indexes.build(name, definition=definition, model=model)
 
         await self._alone(work, time.monotonic() + self.settings.seconds)

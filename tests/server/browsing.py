@@ -38,8 +38,6 @@ HOSTILE = "<img src=x onerror=\"document.title='owned'\"><b>bold</b> {{x}}"
 """A name that attacks a page."""
 MADE = "main :is(img, b, script, i), svg[onload], a[href^='javascript:']"
 """What hostile text would be where it were no text."""
-INLINE = "Executing inline event handler"
-"""What the browser reports of the document without scripts in which the results table cleans texts."""
 
 
 @contextmanager

@@ -8,6 +8,7 @@ import { byId, entityLink, field, h, problemBox, show, statusWord, within } from
 import { plural, t } from "./language.js";
 import { imageStrip } from "./strip.js";
 import { learnable } from "./learn.js";
+import { offerNames } from "./names.js";
 import { drawing } from "./picture.js";
 import { linkButton, receiptButton, start as startReceipts } from "./receipt.js";
 import { triplesTable } from "./triples.js";
@@ -24,6 +25,8 @@ const DOUBTS = {
   unread: () => t("not supported by what was read"),
 };
 const KEPT = 20;
+/** The end of a question that may begin a name: its last word, with capitalised ones before it; not its first. */
+const NAME = /(?<=\S\s+)(?:\p{Lu}\S*\s+)*\S{3,}$/u;
 const LONGEST = 50;
 const WAYS = new Set(["auto", "plan", "read"]);
 /** @type {Record<string, () => string>} */
@@ -47,6 +50,7 @@ export function start(go) {
   const sought = field("question", HTMLInputElement);
   const follow = field("follow", HTMLInputElement);
   const way = field("how", HTMLSelectElement);
+  offerNames(sought, new Map(), undefined, NAME);
   startReceipts();
   choices = makeChoices("ask", () => {
     // What is computed cannot be ranked otherwise.

@@ -22,9 +22,10 @@ export function trouble(part, state) {
     if (state.inference.state === "outdated") return { said: t("The graph has changed since it was reasoned over: some of what is inferred may not hold, and some is missing."), command: "mrag reason" };
     return null;
   }
-  if (state.index.state === "missing") return { said: t("There is no search index: entities cannot be found by words."), command: "mrag index" };
+  if (state.index.state === "missing") return { said: t("There is no search index: things are found by their names alone."), command: "mrag index" };
   if (state.index.state === "stale") return { said: t("The search index is older than the graph: what was added since is not found."), command: "mrag index" };
   if (state.index.state === "damaged") return { said: t("The search index cannot be used: {message}", { message: state.index.message ?? "" }), command: "mrag index" };
+  if (state.index.later) return { said: t("Texts are found by their words alone so far, not by their meaning."), command: "mrag index" };
   return null;
 }
 
@@ -59,7 +60,7 @@ function show(state) {
   });
   const place = byId("banner");
   // Drawn anew only where something has changed, so that nobody loses the focus, and nothing is read out twice.
-  const now = JSON.stringify([state.inference, state.index.state, state.index.running, state.index.failed, state.writable]);
+  const now = JSON.stringify([state.inference, state.index.state, state.index.later, state.index.running, state.index.failed, state.writable]);
   if (now !== shown) {
     shown = now;
     place.hidden = !parts.length;

@@ -3,7 +3,7 @@
 import { getJson } from "./api.js";
 import { h } from "./dom.js";
 
-const WAIT = 80;
+const WAIT = 15;
 
 /**
  * Offer names below an input, and return a function that tells which entity a typed name is.
@@ -11,9 +11,10 @@ const WAIT = 80;
  * @param {HTMLInputElement} input
  * @param {Map<string, string>} [first] Names that are offered before anything is typed, with their IRIs.
  * @param {(iri: string) => void} [chosen] Called when one of the names is chosen instead of typed.
+ * @param {RegExp} [part] What of the text is a name, if it is not the whole.
  * @returns {(name: string) => string | undefined}
  */
-export function offerNames(input, first = new Map(), chosen) {
+export function offerNames(input, first = new Map(), chosen, part = /.+/) {
   const list = h("datalist", { id: `${input.id}-names` });
   let known = first;
   let timer = 0;
@@ -28,13 +29,15 @@ export function offerNames(input, first = new Map(), chosen) {
     const typed = input.value.trim();
     const iri = known.get(typed);
     if (iri && chosen && (!(event instanceof InputEvent) || event.inputType === "insertReplacementText")) chosen(iri);
-    if (typed.length < 2 || iri) return;
+    const sought = part.exec(typed)?.[0] ?? "";
+    if (sought.length < 2 || iri) return;
     timer = setTimeout(async () => {
       /** @type {{iri: string, name: string}[]} */
-      const found = await getJson("/api/names", { q: typed }).catch(() => []);
+      const found = await getJson("/api/names", { q: sought }).catch(() => []);
       if (mine !== turn) return;
       known = new Map(first);
-      for (const one of found) if (!known.has(one.name)) known.set(one.name, one.iri);
+      const before = typed.slice(0, typed.length - sought.length);
+      for (const one of found) if (!known.has(before + one.name)) known.set(before + one.name, one.iri);
       show();
     }, WAIT);
   });

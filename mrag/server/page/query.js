@@ -1,25 +1,26 @@
-// Query: the SPARQL editor Yasqe, the results table Yasr, and the catalogue of ready queries.
+// Query: the SPARQL editor Yasqe, the results, and the catalogue of ready queries.
 
 import { once, request } from "./api.js";
 import { byId, field, h, problemBox, show } from "./dom.js";
 import { number, plural, t } from "./language.js";
 import { choice } from "./charts/charts.js";
-import { asGraph, linksOfRows, linksOfTriples } from "./query/drawn.js";
+import { asGraph, linksOfRows, rowsOfTriples } from "./query/drawn.js";
 import { makeParams } from "./query/params.js";
-import { asCharts, asGallery, downloads, short } from "./query/results.js";
+import { asCharts, asGallery, downloads, shortener } from "./query/results.js";
 import { makeSaved } from "./query/saved.js";
+import { resultTable } from "./query/table.js";
 import { makeTabs, remember } from "./query/tabs.js";
 import { previewUpdate } from "./query/update.js";
 
-/** @import {About, Editor, Go, QueryFolder, ReadyQuery, ResultTable, Schema, Values} from "./types.js" */
+/** @import {About, Bindings, Editor, Go, QueryFolder, ReadyQuery, Schema, Values} from "./types.js" */
 /** @typedef {(accept: string) => [string, RequestInit]} Asking */
 
 const START = "SELECT ?s ?p ?o\nWHERE { ?s ?p ?o }\nLIMIT 20\n";
 const MOST_LINK = 6000;
 /** @type {Editor | undefined} */
 let editor;
-/** @type {ResultTable} */
-let table;
+/** @type {(iri: string) => string} */
+let short;
 /** @type {Promise<Editor> | null} */
 let loading = null;
 /** @type {AbortController | null} */
@@ -48,13 +49,6 @@ export function start(go) {
   byId("stop").addEventListener("click", () => running?.abort());
   byId("catalogue-filter").addEventListener("input", filter);
   field("catalogue", HTMLDetailsElement).open = matchMedia("(min-width: 900px)").matches;
-  // A term of the results opens here, not on the web.
-  byId("results").addEventListener("click", (event) => {
-    const link = event.target instanceof Element ? event.target.closest("a.iri") : null;
-    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
-    event.preventDefault();
-    go("explore", { iri: link.getAttribute("href") ?? "" });
-  });
 }
 
 /** @param {Values} values @param {Go} go */
@@ -83,15 +77,15 @@ async function load(go) {
     once("/api/schema").catch(() => ({ classes: [], properties: [] })),
     once("/api/queries"),
     style("yasqe.min.css"),
-    style("yasr.min.css"),
-    script("yasqe.min.js").then(() => script("yasr.min.js")),
+    script("yasqe.min.js"),
   ]);
   about = said;
+  short = shortener(about.prefixes);
   catalogue(groups, go);
   const made = makeEditor(about, schema, go);
   editor = made;
   tabs = makeTabs(byId("query-tabs"), { value: () => made.getValue(), put: (text) => made.setValue(text), start: START });
-  params = makeParams(byId("query-params"), about.prefixes);
+  params = makeParams(byId("query-params"), about.prefixes, short);
   saved = makeSaved(byId("query-saved"), {
     value: () => made.getValue(),
     open: (text, name) => { tabs.open(text, name); made.focus(); },
@@ -100,10 +94,6 @@ async function load(go) {
   });
   made.on("change", () => noticed(made));
   noticed(made);
-  const { Yasr } = window;
-  const narrow = matchMedia("(max-width: 620px)").matches;
-  const tableSettings = { enabled: true, dynamicConfig: { compact: narrow, isEllipsed: !narrow } };
-  table = new Yasr(byId("results"), { persistenceId: null, prefixes: about.prefixes, plugins: { table: tableSettings } });
   return made;
 }
 
@@ -261,13 +251,16 @@ async function run(go) {
     const response = await request(path, { ...options, signal: stop.signal });
     const data = await response.text();
     const seconds = (performance.now() - started) / 1000;
-    const contentType = (response.headers.get("content-type") || "").split(";")[0];
+    const rows = (response.headers.get("content-type") || "").includes("json");
+    /** @type {Bindings} */
+    const found = rows ? JSON.parse(data) : rowsOfTriples(data);
     show(byId("results"), true);
-    state.textContent = summary(data, contentType, seconds);
-    table.setResponse({ data, contentType, status: response.status });
-    const rows = contentType.includes("json");
+    state.textContent = summary(found, rows, seconds);
+    byId("results").replaceChildren(...(found.results ? resultTable(found, short) : []));
     byId("query-downloads").replaceChildren(downloads(rows, ask));
-    views(data, rows, go);
+    // The rows are seen before it is found out how else they can be.
+    await new Promise((done) => setTimeout(done, 30));
+    if (found.results && running === stop) views(found, rows, go);
     remember(query);
     saved.recall();
   } catch (error) {
@@ -283,37 +276,30 @@ async function run(go) {
 }
 
 // The table, and what else the result can be seen as.
-/** @param {string} data @param {boolean} rows @param {Go} go */
-function views(data, rows, go) {
-  /** @type {[string, HTMLElement | null][]} */
-  const all = [];
-  const found = rows ? JSON.parse(data) : null;
-  if (found && !found.results) return;
-  if (found) {
-    const gallery = asGallery(found, about.prefixes);
-    all.push([t("Table"), null], ...asCharts(found, about.prefixes), ...(gallery ? [/** @type {[string, HTMLElement]} */ ([t("Gallery"), gallery])] : []));
-  } else {
-    all.push([t("Triples"), null]);
+/** @param {Bindings} found @param {boolean} rows @param {Go} go */
+function views(found, rows, go) {
+  /** @type {[string, HTMLElement | null | (() => HTMLElement)][]} */
+  const all = [[rows ? t("Table") : t("Triples"), null]];
+  if (rows) {
+    const gallery = asGallery(found, short);
+    all.push(...asCharts(found, short), ...(gallery ? [/** @type {[string, HTMLElement]} */ ([t("Gallery"), gallery])] : []));
   }
-  const links = found ? linksOfRows(found) : linksOfTriples(data);
-  if (links?.links.length) all.push([t("Graph"), asGraph(links, { short: (iri) => short(iri, about.prefixes), open: (iri) => go("explore", { iri }) })]);
+  const links = linksOfRows(found);
+  if (links) all.push([t("Graph"), () => asGraph(links, { short, open: (iri) => go("explore", { iri }) })]);
   if (all.length < 2) return;
   const buttons = choice(all.map(([name]) => name), (at) => {
-    const [, made] = all[at];
+    const made = all[at][1];
     show(byId("results"), !made);
-    byId("query-other").replaceChildren(...(made ? [made] : []));
+    byId("query-other").replaceChildren(...(made ? [made instanceof HTMLElement ? made : made()] : []));
   });
   byId("query-views").replaceChildren(...buttons);
 }
 
-/** @param {string} data @param {string} contentType @param {number} seconds */
-function summary(data, contentType, seconds) {
+/** @param {Bindings} found @param {boolean} rows @param {number} seconds */
+function summary(found, rows, seconds) {
   const time = `${number(seconds, 2)} s`;
-  if (!contentType.includes("json")) {
-    const triples = data.split("\n").filter((line) => line.trim()).length;
-    return t("{triples} in {time}", { triples: plural(triples, "triple", "triples"), time });
-  }
-  const value = JSON.parse(data);
-  if (typeof value.boolean === "boolean") return value.boolean ? t("Yes, in {time}", { time }) : t("No, in {time}", { time });
-  return t("{rows} in {time}. A name in the table opens it in Explore.", { rows: plural(value.results.bindings.length, "row", "rows"), time });
+  if (typeof found.boolean === "boolean") return found.boolean ? t("Yes, in {time}", { time }) : t("No, in {time}", { time });
+  const count = found.results.bindings.length;
+  if (!rows) return t("{triples} in {time}", { triples: plural(count, "triple", "triples"), time });
+  return t("{rows} in {time}. A name in the table opens it in Explore.", { rows: plural(count, "row", "rows"), time });
 }

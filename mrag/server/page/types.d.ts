@@ -358,7 +358,7 @@ export interface GraphState {
   /** Whether the server is bringing both up to date with the last change by itself. */
   following: boolean;
   inference: PartState;
-  index: PartState & { name: string; documents: number | null; embedder: string | null; message?: string };
+  index: PartState & { name: string; documents: number | null; embedder: string | null; later: string | null; message?: string };
 }
 
 export interface RunningQuery {
@@ -561,10 +561,6 @@ interface YasqeClass {
   defaults: { autocompleters: string[] };
 }
 
-export interface ResultTable {
-  setResponse(response: { data: string; contentType: string; status: number }): void;
-}
-
 interface Drawn {
   id(): string;
   data(name: string): string;
@@ -605,7 +601,6 @@ export interface Cytoscape {
 declare global {
   interface Window {
     Yasqe: YasqeClass;
-    Yasr: new (place: HTMLElement, settings: object) => ResultTable;
     cytoscape: (settings: object) => Cytoscape;
   }
 }

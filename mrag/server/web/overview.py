@@ -254,5 +254,5 @@ class Health(PageView):
             inference = "none"
         state, info, message = index_state(engine)
         index: dict[str, Any] = {"name": engine.settings.index, "state": state, "message": message}
-        index |= {name: getattr(info, name, None) for name in ("documents", "embedder")}
+        index |= {name: getattr(info, name, None) for name in ("documents", "embedder", "later")}
         return {"triples": record.triples, "inference": {"state": inference}, "index": index}

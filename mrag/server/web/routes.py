@@ -36,11 +36,13 @@ from mrag.server.web import api as requests
 from mrag.server.web import events
 from mrag.server.web.api import (
     MAX_BODY,
+    MAX_IRI,
     Api,
     PageView,
     Values,
     choice_value,
     int_value,
+    list_value,
     object_value,
     text_value,
 )
@@ -52,7 +54,7 @@ from mrag.server.web.overview import Health, Overview
 from mrag.server.web.queries import QueryView
 from mrag.server.web.review import LARGEST, Review
 
-# Styles may stand in the page because the results table sets column widths that way; scripts may not.
+# Styles may stand in the page because the library that draws graphs brings its own along; scripts may not.
 # Images are those of the server, of the page itself, and those fetched with a token: never of the web.
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
@@ -68,6 +70,7 @@ HEADERS = {
 HOWS = ("auto", "plan", "read")
 TOLD = ("sparql", "context", "way", "more", "words")
 FOLLOWED = ("question", "plan", "columns", "why", "follows")
+MAX_LABELLED = 500
 _ASKERS = 4
 
 
@@ -110,6 +113,7 @@ def routes(kg: KnowledgeGraph, settings: ServerSettings) -> list[Route]:
     return [
         api.get("search", asking.search, "q k class ranker"),
         api.get("names", asking.names, "q k"),
+        api.post("labels", asking.labels, "iris"),
         api.get("rankers", api.choice.known),
         api.route("POST", "ask", asking.ask, choice, most=some),
         api.get("about", about.about),
@@ -179,6 +183,11 @@ class Questions(PageView):
         """Return the things whose names have what has been typed so far, with one of these names each."""
         text, k = text_value(values, "q"), int_value(values, "k", 8, 1, 50)
         return [{"iri": one.term, "name": one.name} for one in things_called(self.kg, text, k)]
+
+    def labels(self, values: Values) -> dict[str, str]:
+        """Return the labels of things, of those that have one."""
+        found = self.kg.labels(list_value(values, "iris", MAX_LABELLED, MAX_IRI))
+        return {iri: label for iri, label in found.items() if label}
 
     async def ask(self, request: Request, values: Values) -> Response:
         """Answer a question as a stream of JSON lines: what was found, text as it is written, the whole.

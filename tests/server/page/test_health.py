@@ -19,7 +19,7 @@ from mrag.rdf.terms import Triple
 from tests.cases import beside, cases
 from tests.completion.towns import TURTLE, read
 from tests.conftest import PRODUCTS, slow
-from tests.server.browsing import HOSTILE, INLINE, NARROW, POLICIES, SIZES, WIDE, Browser, Size, watched
+from tests.server.browsing import HOSTILE, NARROW, POLICIES, SIZES, WIDE, Browser, Size, watched
 from tests.server.page.conftest import SETTINGS
 from tests.server.page.pictures import wardrobe
 from tests.server.serving import serving
@@ -126,8 +126,7 @@ def test_no_view_of_results_runs_a_script(browser: Browser, served: str, size: S
             assert page.locator("#query-other :is(b, script), #query-other img[src='x']").count() == 0, view
             assert "owned" not in page.title(), view
             page.goto("about:blank")
-        # There is no such picture, and the results table cleans texts in a document that runs nothing.
-        seen.forgive("404 (Not Found)", INLINE)
+        seen.forgive("404 (Not Found)")  # there is no such picture
 
 
 ROWS = [
@@ -161,7 +160,7 @@ SCHEMES = pytest.mark.parametrize(
         pytest.param(NARROW, "dark", id="dark", marks=pytest.mark.slow),
     ],
 )
-# Yasqe and Yasr are others' work: the limitations say that the editor does not support screen readers.
+# Yasqe is others' work: the limitations say that the editor does not support screen readers.
 RUN = beside(__file__, "axe.js")
 
 

@@ -11,7 +11,7 @@ from rdflib import RDF, Graph, Namespace, URIRef
 
 import mrag
 from tests.cases import cases
-from tests.server.browsing import HOSTILE, INLINE, SIZES, Browser, Size, Watched, watched
+from tests.server.browsing import HOSTILE, SIZES, Browser, Size, Watched, watched
 
 ODD = HOSTILE.replace('"', "'")
 BY_VENDOR = "SELECT ?product { ?product ex:developedBy $vendor } ORDER BY ?product"
@@ -83,8 +83,58 @@ def test_rows_are_drawn_as_what_they_are(seen: Watched) -> None:
         assert (drawn.get_attribute("aria-label") or "").startswith(said)
     assert page.locator("#query-other circle title").first.text_content() == f"{ODD}: 1.5, 40"
     seen.plain()
-    # The results table cleans texts in a document that runs nothing, whose handlers are reported.
-    seen.forgive(INLINE)
+
+
+VALUES = """SELECT ?n ?thing ?said { { VALUES (?n ?thing ?said) { (10 ex:Redis "b") (9 ex:GraphDB "a\\tb") } }
+ UNION { VALUES ?thing { ex:Virtuoso } } }"""
+
+
+def test_rows_are_sorted_narrowed_down_widened_and_copied(browser: Browser, base: str) -> None:
+    with watched(browser, base, permissions=["clipboard-read", "clipboard-write"]) as seen:
+        page = seen.open("/#/query")
+        seen.put(VALUES)
+        seen.click("Run", "#results td a:text-is('GraphDB')")
+        rows, heads = page.locator("#results tbody:not([aria-hidden]) tr"), page.locator("#results thead th")
+
+        def shown(column: int) -> list[str]:
+            return [row.locator("td").nth(column).inner_text() for row in rows.all()]
+
+        # Labels, not IRIs; numbers in order of what they are; what is open comes last either way.
+        assert shown(1) == ["Redis", "GraphDB", "Virtuoso"]
+        seen.click("n", "#results th[aria-sort=ascending]")
+        assert shown(0) == ["9", "10", ""]
+        seen.click("n", "#results th[aria-sort=descending]")
+        assert shown(0) == ["10", "9", ""]
+        seen.click("thing", "#results th[aria-sort=ascending]")
+        assert shown(1) == ["GraphDB", "Redis", "Virtuoso"]
+        seen.click("Copy", ".result-controls [role=status]:has-text('Copied.')")
+        copied = page.evaluate("navigator.clipboard.readText()")
+        assert copied == "n\tthing\tsaid\n9\tGraphDB\ta b\n10\tRedis\tb\n\tVirtuoso\t"
+        page.get_by_label("labels").uncheck()
+        seen.wait("#results td a:text-is('ex:GraphDB')")
+        page.get_by_label("Rows that contain").fill("graphdb")
+        seen.wait(".result-controls [role=status]:has-text('1 row')")
+        assert shown(1) == ["ex:GraphDB"]
+        box = heads.nth(1).locator("div").bounding_box()
+        assert box is not None
+        page.mouse.move(box["x"] + box["width"] - 3, box["y"] + box["height"] - 3)
+        page.mouse.down()
+        page.mouse.move(box["x"] + box["width"] + 80, box["y"] + box["height"] - 3)
+        page.mouse.up()
+        wider = heads.nth(1).bounding_box()
+        assert wider is not None and wider["width"] > box["width"] + 60
+        seen.click(page.locator("#results td a"), "#explore-entity h2:has-text('GraphDB')")
+
+
+def test_of_many_rows_those_in_sight_are_drawn(seen: Watched) -> None:
+    page = seen.open("/#/query")
+    seen.put("SELECT ?a ?b ?c { ?a ?p ?x . ?b ?q ?y . ?c ?r ?z } LIMIT 100000")
+    seen.click("Run", "#query-state:has-text('100,000 rows')")
+    rows = page.locator("#results tbody:not([aria-hidden]) tr")
+    assert 10 < rows.count() < 80 and rows.first.get_attribute("aria-rowindex") == "2"
+    page.evaluate("document.querySelector('.result-frame').scrollTop = 1e9")
+    seen.wait("#results tr[aria-rowindex='100001']")
+    assert rows.count() < 80 and rows.last.locator("th").inner_text() == "100000"
 
 
 @SIZES

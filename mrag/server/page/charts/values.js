@@ -1,8 +1,8 @@
 // What the cells of a table are as numbers, times and places.
 
-/** @import {Row, Table} from "../types.js" */
+/** @import {Row, Table, Term} from "../types.js" */
 
-const NUMBER = /#(?:integer|decimal|double|float|int|long|short|nonNegativeInteger)$/;
+export const NUMBER = /#(?:integer|decimal|double|float|int|long|short|nonNegativeInteger)$/;
 const TIME = /#(?:date|dateTime|dateTimeStamp|gYear|gYearMonth)$/;
 const WKT = /^\s*(?:<([^>]*)>\s*)?POINT\s*Z?\s*\(\s*([-+\d.eE]+)[\s,]+([-+\d.eE]+)/i;
 
@@ -20,9 +20,18 @@ export function kinds({ columns, rows }) {
 /** A number, or a time as a year with its fraction; NaN where it is neither. @param {Row} row @param {number} at */
 export function valueOf(row, at) {
   const cell = row[at];
-  if (!cell) return NaN;
-  if (!TIME.test(cell.datatype || "")) return cell.value.trim() ? Number(cell.value) : NaN;
-  const [, year, month = "1", day = "1"] = /^(-?\d{4,})(?:-(\d\d))?(?:-(\d\d))?/.exec(cell.value) || [];
+  return cell ? amount(cell) : NaN;
+}
+
+/** What is a number or a time by its type, as `valueOf`. @param {Term | undefined} one */
+export function quantity(one) {
+  return one && (NUMBER.test(one.datatype || "") || TIME.test(one.datatype || "")) ? amount(one) : NaN;
+}
+
+/** @param {Term} one */
+function amount({ value, datatype }) {
+  if (!TIME.test(datatype || "")) return value.trim() ? Number(value) : NaN;
+  const [, year, month = "1", day = "1"] = /^(-?\d{4,})(?:-(\d\d))?(?:-(\d\d))?/.exec(value) || [];
   return Number(year) + (Number(month) - 1) / 12 + (Number(day) - 1) / 372;
 }
 

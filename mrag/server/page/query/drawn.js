@@ -4,33 +4,39 @@ import { h } from "../dom.js";
 import { plural, t } from "../language.js";
 import { LAYOUT, MOST, around, cytoscape, fitted, look } from "../graph/canvas.js";
 
-/** @import {Bindings} from "../types.js" */
+/** @import {Bindings, Term} from "../types.js" */
 /** @typedef {{s: string, p: string, o: string}} Link between what has an IRI, or is a blank node */
 /** @typedef {{links: Link[], texts: number}} Found the links, and how many triples end in a text */
 
-const NODE = /<[^<>"{}|^`\\\s]*>|_:[^\s<>"]+/y;
+const PART = /[ \t]*(?:<([^<>]*)>|_:([^\s<>"]+)|"((?:[^"\\]|\\.)*)"(?:@([\w-]+)|\^\^<([^<>]*)>)?)/y;
+const ESCAPE = /\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))/g;
 const PLACES = /^(?:subject|s)$/i;
 
-/** @param {string} text a line of N-Triples @returns {[string, string, string | null] | null} the last part null where it is a text */
-function triple(text) {
-  /** @type {(string | null)[]} */
-  const parts = [];
-  let at = 0;
-  for (let part = 0; part < 3; part += 1) {
-    while (text[at] === " " || text[at] === "\t") at += 1;
-    NODE.lastIndex = at;
-    const found = NODE.exec(text);
-    if (!found) return part === 2 && text[at] === '"' ? /** @type {[string, string, null]} */ ([...parts, null]) : null;
-    at = NODE.lastIndex;
-    parts.push(found[0].startsWith("<") ? found[0].slice(1, -1).replace(/\\u([0-9A-Fa-f]{4})/g, (_, code) => String.fromCharCode(parseInt(code, 16))) : found[0]);
-  }
-  return /** @type {[string, string, string]} */ (parts);
+/** @param {string} text */
+function plain(text) {
+  /** @type {Record<string, string>} */
+  const signs = { n: "\n", r: "\r", t: "\t", b: "\b", f: "\f" };
+  return text.replace(ESCAPE, (_, four, eight, sign) => (sign ? (signs[sign] ?? sign) : String.fromCodePoint(parseInt(four || eight, 16))));
 }
 
-/** The links of triples. @param {string} text N-Triples @returns {Found} */
-export function linksOfTriples(text) {
-  const found = text.split("\n").map(triple).filter((one) => one !== null);
-  return { links: found.flatMap(([s, p, o]) => (o === null ? [] : [{ s, p, o }])), texts: found.filter(([, , o]) => o === null).length };
+/** Triples as rows. @param {string} text N-Triples @returns {Bindings} */
+export function rowsOfTriples(text) {
+  const vars = ["subject", "predicate", "object"];
+  const bindings = text.split("\n").flatMap((line) => {
+    /** @type {Record<string, Term>} */
+    const row = {};
+    PART.lastIndex = 0;
+    for (const name of vars) {
+      const found = PART.exec(line);
+      if (!found) return [];
+      const [, iri, node, literal, language, datatype] = found;
+      if (iri !== undefined) row[name] = { type: "uri", value: plain(iri) };
+      else if (node !== undefined) row[name] = { type: "bnode", value: node };
+      else row[name] = { type: "literal", value: plain(literal), ...(language ? { "xml:lang": language } : {}), ...(datatype ? { datatype } : {}) };
+    }
+    return [row];
+  });
+  return { head: { vars }, results: { bindings } };
 }
 
 /**

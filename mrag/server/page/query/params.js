@@ -1,6 +1,7 @@
 // Variables that are spelt $name are parameters: each has a field, whose value enters the query as a term.
 
 import { h } from "../dom.js";
+import { offerNames } from "../names.js";
 import { t } from "../language.js";
 
 /** @import {Values} from "../types.js" */
@@ -36,9 +37,10 @@ function quoted(text) {
  * Keeps a form that has a field for each parameter of the query in the editor.
  * @param {HTMLElement} place
  * @param {Record<string, string>} prefixes
+ * @param {(iri: string) => string} short
  * @returns {{show: (names: string[]) => void, values: () => Record<string, string>, written: () => Record<string, string>, fill: (values: Values) => void}}
  */
-export function makeParams(place, prefixes) {
+export function makeParams(place, prefixes, short) {
   /** @type {Map<string, HTMLInputElement>} */
   const fields = new Map();
   let shown = "";
@@ -47,13 +49,18 @@ export function makeParams(place, prefixes) {
       if (names.join(" ") === shown) return;
       shown = names.join(" ");
       for (const name of names) {
-        if (!fields.has(name)) fields.set(name, /** @type {HTMLInputElement} */ (h("input", { type: "text", autocomplete: "off", spellcheck: "false", maxlength: "2000", placeholder: t("any") })));
+        if (fields.has(name)) continue;
+        const field = h("input", { id: `param-${name}`, type: "text", autocomplete: "off", spellcheck: "false", maxlength: "2000", placeholder: t("any") });
+        h("label", {}, h("span", {}, `$${name}`), field);
+        // What is chosen by its name stands there as what it is, so that it is no text.
+        offerNames(field, new Map(), (iri) => { field.value = short(iri) === iri ? `<${iri}>` : short(iri); });
+        fields.set(name, field);
       }
       for (const name of [...fields.keys()]) if (!names.includes(name)) fields.delete(name);
       place.hidden = !names.length;
       place.replaceChildren(
-        h("p", { class: "hint" }, t("Parameters: an IRI, prefix:name, a number or a text. An empty one stays open.")),
-        ...[...fields].map(([name, field]) => h("label", {}, h("span", {}, `$${name}`), field)),
+        h("p", { class: "hint" }, t("Parameters: an IRI, prefix:name, a name from the list, a number or a text. An empty one stays open.")),
+        ...[...fields.values()].map((field) => field.parentElement ?? field),
       );
     },
     written() {

@@ -13,21 +13,24 @@ const MOST = 120;
 const TABLES = [["CSV", "text/csv", "csv"], ["TSV", "text/tab-separated-values", "tsv"], ["JSON", "application/sparql-results+json", "json"], ["XML", "application/sparql-results+xml", "xml"]];
 const GRAPHS = [["Turtle", "text/turtle", "ttl"], ["N-Triples", "application/n-triples", "nt"], ["JSON-LD", "application/ld+json", "jsonld"], ["RDF/XML", "application/rdf+xml", "rdf"], ["TriG", "application/trig", "trig"], ["N-Quads", "application/n-quads", "nq"]];
 
-/** @param {string} iri @param {Record<string, string>} prefixes */
-export function short(iri, prefixes) {
-  const [prefix, start] = Object.entries(prefixes).filter(([, one]) => one && iri.startsWith(one)).sort((a, b) => b[1].length - a[1].length)[0] || [];
-  return start === undefined ? iri : `${prefix}:${iri.slice(start.length)}`;
+/** Returns what writes IRIs with prefixes. @param {Record<string, string>} prefixes @returns {(iri: string) => string} */
+export function shortener(prefixes) {
+  const all = Object.entries(prefixes).filter(([, one]) => one).sort((a, b) => b[1].length - a[1].length);
+  return (iri) => {
+    const [prefix, start] = all.find(([, one]) => iri.startsWith(one)) ?? [];
+    return start === undefined ? iri : `${prefix}:${iri.slice(start.length)}`;
+  };
 }
 
-/** The pictures of the rows, each under its name. @param {Bindings} data @param {Record<string, string>} prefixes */
-export function asCharts(data, prefixes) {
+/** The pictures of the rows, each under its name. @param {Bindings} data @param {(iri: string) => string} short */
+export function asCharts(data, short) {
   const columns = data.head.vars || [];
-  const cell = (/** @type {Term | undefined} */ one) => (one ? { ...one, label: one.type === "uri" ? short(one.value, prefixes) : one.value } : null);
+  const cell = (/** @type {Term | undefined} */ one) => (one ? { ...one, label: one.type === "uri" ? short(one.value) : one.value } : null);
   return drawings({ columns, rows: data.results.bindings.map((row) => columns.map((name) => cell(Object.hasOwn(row, name) ? row[name] : undefined))) });
 }
 
-/** The images that rows name, or null where no column has any. @param {Bindings} data @param {Record<string, string>} prefixes */
-export function asGallery(data, prefixes) {
+/** The images that rows name, or null where no column has any. @param {Bindings} data @param {(iri: string) => string} short */
+export function asGallery(data, short) {
   const columns = data.head.vars || [];
   const rows = data.results.bindings;
   const column = columns.find((name) => rows.some((row) => Object.hasOwn(row, name) && IMAGE.test(row[name].value)));
@@ -40,7 +43,7 @@ export function asGallery(data, prefixes) {
     const web = /^https?:\/\//.test(value);
     return {
       entity,
-      label: short(entity, prefixes),
+      label: short(entity),
       name: decoded(value.replace(/[?#].*$/, "").replace(/^.*\//, "")),
       src: web ? null : `/api/image?${new URLSearchParams({ entity, value })}`,
       link: web ? value : null,
