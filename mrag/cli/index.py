@@ -66,8 +66,9 @@ def update_index(
 ) -> None:
     """Build or update the similarity index.
 
-    Words are found as soon as they are indexed; then texts that are new are embedded. Things without a label are named by the property that tells them
-    apart best, else by the words of their IRIs. `mrag ask` and `mrag search` keep its languages.
+    Texts are found by their words as soon as these are indexed; then new texts are embedded. Things without a
+    label are named by the property that tells them apart best, else by the words of their IRIs. `mrag ask` and
+    `mrag search` keep its languages.
     """
     from mrag.images.graph import keep_catalogue
     from mrag.index.similarity import BY_WORDS, MEANING_LATER, words_first
