@@ -207,10 +207,10 @@ def _reason(
     graph: mrag.KnowledgeGraph, *, strict: bool, graphs: list[str] | None = None
 ) -> reasoning.Closure:
     wrong: OnInconsistency = "error" if strict else "report"
-    with status("Reasoning") as note:
+    with status("Reasoning") as say_instead:
 
         def tell(done: Round) -> None:
-            note(f"Reasoning: {done.triples:,} triples inferred in round {done.number}")
+            say_instead(f"Reasoning: {done.triples:,} triples inferred in round {done.number}")
 
         closure = mrag.reason(graph, on_round=tell, on_inconsistency=wrong, graphs=graphs)
     if graph.record.premises:

@@ -66,8 +66,8 @@ def update_index(
 ) -> None:
     """Build or update the similarity index.
 
-    Texts are found by their words as soon as these are indexed; then new texts are embedded. Things without a
-    label are named by the property that tells them apart best, else by the words of their IRIs. `mrag ask` and
+    Texts are found by words as soon as these are indexed; then new texts are embedded. Things without a label
+    are named by the property that tells them apart best, else by the words of their IRIs. `mrag ask` and
     `mrag search` keep its languages.
     """
     from mrag.images.graph import keep_catalogue

@@ -65,6 +65,24 @@ def by_file(term: str, k: int = 5) -> str:
     return query.bind(index_term_parameters=[(INDEX, Literal(term), Literal(f"-numsearchresults {k}"))])
 
 
+@pytest.mark.parametrize("url", ["oxigraph:", "oxigraph:STORE"])
+def test_words_are_found_before_the_meaning_is_there(url: str, tmp_path: Path) -> None:
+    with connect(url.replace("STORE", str(tmp_path / "store"))) as kg:
+        kg.load([PRODUCTS])
+        indexes = SimilarityIndexes.of(kg)
+        indexes.build(model="wordllama", later=True)
+        info = indexes.info()
+        assert (info.embedder, info.later, info.stale) == (None, "wordllama", False)
+        assert "words alone" in str(freshen(kg)) and "words alone" in str(ask(kg, "Redis", how="read").notice)
+        kg.insert([Triple(URIRef("urn:new"), RDFS.label, Literal("Zanzibar"))])
+        assert "words alone" in str(freshen(kg)) and not indexes.info().stale
+        assert [match.doc_id for match in indexes.get().search("zanzibar", 1)] == ["urn:new"]
+        indexes.build(model="wordllama")
+        assert indexes.info().embedder is not None and not indexes.info().later and freshen(kg) is None
+        with pytest.raises(ConfigError, match="meaning of its texts already"):
+            indexes.build(model="wordllama", later=True)
+
+
 @pytest.mark.parametrize(
     "term", ["RDF database", "graph", 'quotes " and \\ and } #', "Käse 芝士 🧀", "line\nbreak"]
 )

@@ -85,7 +85,8 @@ def test_rows_are_drawn_as_what_they_are(seen: Watched) -> None:
     seen.plain()
 
 
-VALUES = """SELECT * { VALUES (?n ?thing ?said) { (10 ex:Redis "b") (9 ex:GraphDB "a\\tb") (UNDEF ex:Virtuoso UNDEF) } }"""
+VALUES = """SELECT * { VALUES (?n ?thing ?said) {
+ (10 ex:Redis "b") (9 ex:GraphDB "a\\tb") (UNDEF ex:Virtuoso UNDEF) } }"""
 
 
 def test_rows_are_sorted_narrowed_down_widened_and_copied(browser: Browser, base: str) -> None:
