@@ -226,16 +226,19 @@ def named_graphs(kg: KnowledgeGraph, triples: Sequence[Triple]) -> list[tuple[st
     return [tuple(sorted(found[at])) for at in range(len(triples))]
 
 
+def is_written(kg: KnowledgeGraph, triple: Triple) -> bool:
+    """Return whether a triple can be looked for by a row of a query.
+
+    A tag that BCP 47 does not allow may be in the data and cannot be written in a query.
+    """
+    tag, rows_may = getattr(triple.o, "language", None), kg.store.capabilities.tagged_rows
+    return not tag or (rows_may and is_allowed_tag(tag))
+
+
 def holding(kg: KnowledgeGraph, graph: str, triples: Iterable[Triple]) -> set[Triple]:
     """Return those of some triples that are in a graph of a store."""
     every, dataset = list(dict.fromkeys(triples)), Dataset((graph,), kg.dataset().named)
-    rows_may = kg.store.capabilities.tagged_rows
-    # A tag that BCP 47 does not allow may be in the data and cannot be written in a query.
-    tagged = [
-        t
-        for t in every
-        if isinstance(t.o, Literal) and t.o.language and not (rows_may and is_allowed_tag(t.o.language))
-    ]
+    tagged = [t for t in every if not is_written(kg, t)]
     whole = [t for t in every if t not in {*tagged}]
     found: set[Triple] = set()
     for start in range(0, len(whole), _BATCH):

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar, copy_context
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import NamedTuple, TypeAlias, TypeVar, cast
 
@@ -149,16 +149,18 @@ class Wanted:
     labels: dict[str, None] = field(default_factory=dict)  # IRIs of the entities to be named
     classes: dict[str, None] = field(default_factory=dict)  # Classes whose superclasses are wanted
     triples: dict[Triple, None] = field(default_factory=dict)  # Triples whose named graphs are wanted
+    homes: dict[Triple, None] = field(default_factory=dict)  # Triples whose layers are wanted
 
     def __bool__(self) -> bool:
-        return bool(self.edges or self.whole or self.hubs or self.labels or self.classes or self.triples)
+        edges = self.edges or self.whole or self.hubs
+        return bool(edges or self.labels or self.classes or self.triples or self.homes)
 
 
 @dataclass(frozen=True)
 class Arm:
     """One part of a query."""
 
-    kind: str  # What its rows are: `edges`, `guess`, `many`, `long`, `label`, `super` or `graph`
+    kind: str  # What its rows are: `edges`, `guess`, `many`, `long`, `label`, `super`, `graph` or `home`
     select: pt.Select  # The part
     direction: Direction = "out"  # Of edges
     entities: tuple[str, ...] = ()  # Whose edges
@@ -174,10 +176,13 @@ class EdgePlaces:
     named: bool  # Whether they can be reached by their names, which tell a triple's graph then
     among: bool = False  # Whether other graphs can be, too
     predicates: tuple[str, ...] = ()  # Those that edges can have, where the store finds none by its end alone
+    inside: str = ""  # The one graph of them, where it is reached by its name
     other: str = ""  # A graph that has none of them
 
     def pattern(self, triple: pt.TriplePattern) -> tuple[pt.Pattern, ...]:
         """Return a triple pattern in these graphs."""
+        if self.inside:
+            return (pt.Graph(_node(self.inside), triple),)
         if self.other:
             return (triple, pt.Filter(pt.Negation(pt.Holds(pt.Graph(_node(self.other), triple)))))
         if not self.named:
@@ -252,30 +257,26 @@ def _hub_arms(entity: str, direction: Direction, hub: Hub, places: EdgePlaces) -
             yield Arm("long", first, direction, (entity,), limit, graph)
 
 
-def label_arms(labels: Sequence[str], properties: Sequence[str]) -> Iterator[Arm]:
-    """Yield the arms that read labels."""
-    for some in _batches([(e, p) for e in labels for p in properties], _VALUES):
+def other_arms(wanted: Wanted, properties: Sequence[str], places: EdgePlaces) -> Iterator[Arm]:
+    """Yield the arms that read labels, superclasses, and which triples are there."""
+    triple = places.pattern(_triple("out"))
+    for some in _batches([(e, p) for e in wanted.labels for p in properties], _VALUES):
         pairs = pt.Values((_E, _P), tuple((_node(e), _node(p)) for e, p in some))
-        where = (pairs, pt.TriplePattern(_E, _P, _X), pt.Filter(pt.Call("isLiteral", (_X,))))
+        where = (pairs, *triple, pt.Filter(pt.Call("isLiteral", (_X,))))
         yield Arm("label", _select(where, graph=False))
-
-
-def class_arms(classes: Sequence[str]) -> Iterator[Arm]:
-    """Yield the arms that read superclasses."""
-    for some in _batches(classes, _VALUES):
-        triple = pt.TriplePattern(_E, _node(RDFS + "subClassOf"), _X)
-        where = (_rows(_E, some), triple, pt.Filter(pt.Call("isIRI", (_X,))))
+    for classes in _batches(list(wanted.classes), _VALUES):
+        below = places.pattern(pt.TriplePattern(_E, _node(RDFS + "subClassOf"), _X))
+        where = (_rows(_E, classes), *below, pt.Filter(pt.Call("isIRI", (_X,))))
         yield Arm("super", pt.Select((_E, _X), pt.Group(where)))
 
 
-def graph_arms(triples: Sequence[Triple], contexts: Sequence[str]) -> Iterator[Arm]:
-    """Yield the arms that read which named graphs state triples."""
+def graph_arms(kind: str, triples: Iterable[Triple], places: EdgePlaces) -> Iterator[Arm]:
+    """Yield the arms that read which triples are in graphs, and in which."""
     for some in _batches(list(enumerate(triples)), _VALUES):
         rows = tuple((ox.Literal(at), *map(to_ox, triple)) for at, triple in some)
         given = pt.Values((_N, _E, _P, _X), rows)  # type: ignore[arg-type]  # no term of a triple in sight is blank
-        stated = pt.Graph(_G, pt.TriplePattern(_E, _P, _X))
-        within = (pt.Filter(pt.In(_G, tuple(map(_node, contexts)))),)
-        yield Arm("graph", pt.Select((_N, _G), pt.Group((given, stated, *within))))
+        stated = pt.Group((given, *places.pattern(_triple("out"))))
+        yield Arm(kind, pt.Select((_N, _G) if places.named else (_N,), stated))
 
 
 def pack(arms: Sequence[Arm], size: int) -> Iterator[tuple[pt.Select, Sequence[Arm]]]:
@@ -355,6 +356,7 @@ class PassRows:
         self.texts: defaultdict[str, list[LabelText]] = defaultdict(list)
         self.supers: defaultdict[str, set[str]] = defaultdict(set)
         self.stated: defaultdict[int, set[str]] = defaultdict(set)  # Named graphs, by the triples' number
+        self.homes: defaultdict[int, set[str]] = defaultdict(set)  # Layers, by the triples' number
 
     def take(self, arm: Arm, rows: Sequence[Row]) -> None:
         """Take in the rows of a part of a query."""
@@ -367,9 +369,10 @@ class PassRows:
             for e, _, x, _, _ in rows:
                 if e != x:
                     self.supers[str(e)].add(str(x))
-        elif arm.kind == "graph":
+        elif arm.kind in ("graph", "home"):
+            into = self.stated if arm.kind == "graph" else self.homes
             for *_, g, n in rows:
-                self.stated[int(str(n))].add(str(g))
+                into[int(str(n))].add(str(g or arm.graph))
         elif arm.kind == "many":
             for e, p, _, g, n in rows:
                 self.counts[str(e), arm.direction][str(p), str(g or arm.graph)] = int(str(n))
@@ -403,6 +406,7 @@ class PassReader:
         self._edges: dict[Key, ReadEdges] = {}
         self._supers = cast("dict[str, frozenset[str]]", kg.cache.setdefault("superclasses", {}))
         self._graphs: dict[Triple, tuple[str, ...]] = {}
+        self._homes: dict[Triple, frozenset[str]] = {}
         self._wanted = Wanted()
 
     def edges(
@@ -447,6 +451,12 @@ class PassReader:
         self._lack(self._graphs, self._wanted.triples, triples)
         return [self._graphs.get(one, ()) for one in triples]
 
+    def homes(self, triples: Sequence[Triple]) -> dict[Triple, frozenset[str]]:
+        """Return the layers that triples are in, the first one while they are not read."""
+        self._lack(self._homes, self._wanted.homes, triples)
+        first = frozenset(self.kg.dataset().default[:1])
+        return {one: self._homes.get(one, first) for one in triples}
+
     @property
     def is_lacking(self) -> bool:
         """Return whether the work asked for something that has not been read."""
@@ -465,6 +475,8 @@ class PassReader:
             self._supers[one] = frozenset(answer.supers.get(one, ()))
         for at, triple in enumerate(wanted.triples):
             self._graphs[triple] = tuple(sorted(answer.stated.get(at, ())))
+        for at, triple in enumerate(wanted.homes):
+            self._homes[triple] = frozenset(answer.homes.get(at, ()))
         graphs = self.kg.dataset().default
         for key in answer.complete.keys() - answer.full.keys():
             hub, longer = wanted.hubs.get(key), frozenset(answer.longer.get(key, ()))
@@ -508,31 +520,39 @@ class PassReader:
         predicates = () if kg.store.capabilities.by_end else tuple(sorted(kg.profile().predicates))
         everything, contexts = kg.dataset(), kg.record.contexts
         layers = everything.default
-        others = [*label_arms(list(wanted.labels), properties), *class_arms(list(wanted.classes))]
+
+        def arms_of(places: EdgePlaces, layer: str = "") -> Iterator[Arm]:
+            for arm in (*edge_arms(wanted, places), *graph_arms("home", wanted.homes, places)):
+                yield replace(arm, graph=layer) if layer else arm
+
+        among = EdgePlaces(contexts, named=True, among=True)
+        stated = list(graph_arms("graph", wanted.triples, among))
+        labels = list(other_arms(wanted, properties, EdgePlaces(layers, named=False)))
         if len(layers) == 1 and not contexts:
             places = EdgePlaces(layers, named=False, predicates=predicates)
-            arms = [*_place(edge_arms(wanted, places), layers[0]), *others]
-            yield from _texts(arms, everything, parts)
+            yield from _texts([*arms_of(places, layers[0]), *labels, *stated], everything, parts)
+        elif layers == (EXPLICIT, IMPLICIT) and kg.store.capabilities.apart:
+            # Beside `onto:implicit` alone GraphDB gives a graph of all that is asserted, in whatever graph it
+            # is. What is inferred may be asserted, too.
+            arms = stated
+            for places in (
+                EdgePlaces((EXPLICIT,), named=False, predicates=predicates, inside=EXPLICIT),
+                EdgePlaces((IMPLICIT,), named=False, predicates=predicates, other=EXPLICIT),
+            ):
+                arms += [*arms_of(places, *places.graphs), *other_arms(wanted, properties, places)]
+            yield from _texts(arms, Dataset((IMPLICIT,), (EXPLICIT, *contexts)), parts)
         elif kg.as_found:
             # They have no names by which a query could tell which a triple is in.
             for layer in layers:
-                # What GraphDB infers may be asserted, too.
                 other = EXPLICIT if layer == IMPLICIT else ""
                 places = EdgePlaces((layer,), named=False, predicates=predicates, other=other)
-                arms = list(_place(edge_arms(wanted, places), layer))
-                yield from _texts(arms, Dataset((layer,)), parts)
-            others += graph_arms(list(wanted.triples), contexts)
-            yield from _texts(others, everything, parts)
+                beside = Dataset((layer,), (other,) if other else ())
+                yield from _texts(list(arms_of(places, layer)), beside, parts)
+            yield from _texts([*labels, *stated], everything, parts)
         else:
             places = EdgePlaces(layers, named=True, among=bool(contexts), predicates=predicates)
-            arms = [*edge_arms(wanted, places), *others]
-            arms += graph_arms(list(wanted.triples), contexts)
-            yield from _texts(arms, Dataset(layers, tuple(dict.fromkeys((*layers, *contexts)))), parts)
-
-
-def _place(arms: Iterable[Arm], graph: str) -> Iterator[Arm]:
-    for arm in arms:
-        yield Arm(arm.kind, arm.select, arm.direction, arm.entities, arm.limit, graph)
+            sight = Dataset(layers, tuple(dict.fromkeys((*layers, *contexts))))
+            yield from _texts([*arms_of(places), *labels, *stated], sight, parts)
 
 
 def _texts(arms: Sequence[Arm], dataset: Dataset, parts: int) -> Iterator[tuple[str, Dataset, Sequence[Arm]]]:

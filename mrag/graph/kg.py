@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Protocol, TypeAlias, TypeVar, cast
+from typing import IO, TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, cast
 from typing import Literal as OneOf
 from uuid import uuid4
 
@@ -607,18 +607,23 @@ class KnowledgeGraph(Shortcuts):
 
     def _naming(self, counts: Mapping[str, int]) -> Sequence[str]:
         """Return the properties that were found to name things, kept beside the indexes with the state."""
+        known = profile_of(counts, self.record.chosen_labels).labels
+        return [str(p) for p in self.kept("naming", lambda: naming_properties(self, counts, known))]
+
+    def kept(self, name: str, make: Callable[[], Any]) -> Any:
+        """Return values of JSON that are derived from a server's triples, kept with a mark of their state."""
         place = home(self) if self._mark else None
-        file = place.parent / "naming.json" if place is not None else None
+        file = place.parent / f"{name}.json" if place is not None else None
         if file is not None:
-            with suppress(OSError, ValueError):
+            with suppress(OSError, ValueError, KeyError):
                 kept = json.loads(file.read_bytes())
                 if kept["state"] == self._mark:
-                    return [str(p) for p in kept["naming"]]
-        found = naming_properties(self, counts, profile_of(counts, self.record.chosen_labels).labels)
+                    return kept[name]
+        found = make()
         if file is not None and self.keeps_counts:
             with suppress(OSError):
                 make_folder(file.parent)
-                replace_file(file, json.dumps({"state": self._mark, "naming": found}).encode())
+                replace_file(file, json.dumps({"state": self._mark, name: found}).encode())
         return found
 
     def _opened(self, graphs: Sequence[str]) -> Record:
@@ -632,19 +637,21 @@ class KnowledgeGraph(Shortcuts):
         if record is not None and (record.kept or not (graphs or (layers := self.store.layers()))):
             return replace(record, kept=True)
         layers = StoreLayers(tuple(graphs)) if graphs else layers or StoreLayers(())
-        if not graphs and not set(layers.asserted) <= set(self.store.graphs()):
+        # What a server tells from what it infers is no graph of its own.
+        if not graphs and (layers.inferred or not set(layers.asserted) <= set(self.store.graphs())):
             self._found = layers.asserted
         return self._counted(Record(layers.asserted, layers.inferred, kept=False))
 
     def _counted(self, record: Record) -> Record:
         """Number the state of triples that others may change by how many there are."""
+        names = self.store.graphs() if self.store.capabilities.reasoning else ()
         try:
             count = self.counted(record.asserted)
         except QueryTimeout:
             count = 0  # too large to count, so that changes by others go unnoticed
         if not self.store.capabilities.reasoning:
             return replace(record, triples=count, revision=count, reasoned=-1)
-        contexts = () if self.chosen else tuple(g for g in self.store.graphs() if g != self.server_graph())
+        contexts = () if self.chosen else tuple(g for g in names if g != self.server_graph())
         return replace(record, triples=count, revision=count, reasoned=count, contexts=contexts)
 
 

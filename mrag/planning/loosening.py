@@ -27,7 +27,7 @@ from mrag.planning.plan import (
     Unknown,
     parts,
 )
-from mrag.planning.run import PlanResult, run
+from mrag.planning.run import Found, PlanResult, run
 from mrag.planning.schema import Schema
 from mrag.planning.scopes import PlanRoles, aggregates, plain, renamed, sides
 from mrag.stores.base import Limits
@@ -94,7 +94,7 @@ _VALUE = "nearest_value"
 _BOUNDS = {"<": False, "<=": False, ">": True, ">=": True}
 """Whether the greatest value comes nearest to a bound."""
 
-_FREE = tuple(f"any_{number}" for number in range(20))
+_FREE = tuple(Unknown(f"any_{number}") for number in range(20))
 """Names of unknowns in place of fixed values."""
 
 Loosened = Condition | Block | Pattern
@@ -160,7 +160,7 @@ def why_nothing(kg: KnowledgeGraph, plan: Plan, schema: Schema, ends: float) -> 
         rdflib.term.URIRef('urn:b')
         >>> kg.close()
     """
-    seek = partial(_run, kg, schema, ends)
+    seek = partial(_run, kg, schema, ends, known=Found())
     if (same := _identity(plan)) is not None:
         rest = replace(plan.where, conditions=())
         found = seek(Plan(rest, (Column(same.left, _VALUE),), limit=_TOLD + 1))
@@ -176,6 +176,14 @@ def why_nothing(kg: KnowledgeGraph, plan: Plan, schema: Schema, ends: float) -> 
     if (undecided := _undecided(seek, plan)) is not None:
         return Nothing(undecided=undecided)
     for _, (part, loose) in zip(range(_MOST), _loosened(plan), strict=False):
+        if isinstance(part, Pattern) and isinstance(part.subject, URIRef) and not plan.grouped:
+            free = next(p.object for p in loose.where.patterns if p.object in _FREE)
+            found = seek(Plan(loose.where, (Column(free, _VALUE),), limit=1))
+            if found is None:
+                break
+            if found.holds:
+                return Nothing(part, None, tuple(t for (t,) in found.rows if isinstance(t, URIRef | Literal)))
+            continue
         asked = replace(loose, order=(), limit=None if loose.grouped else 1, offset=0, ties=False)
         found = seek(asked, settled=False)
         if found is None:
@@ -185,8 +193,6 @@ def why_nothing(kg: KnowledgeGraph, plan: Plan, schema: Schema, ends: float) -> 
                 return Nothing(part, compared=values)
             if value := _other_value(seek, loose, part):
                 return value
-            if isinstance(part, Pattern) and isinstance(part.subject, URIRef):
-                return Nothing(part, None, _instead(seek, loose))
             return Nothing(part, _nearest(seek, loose, part))
     return Nothing()
 
@@ -246,7 +252,7 @@ def _loosened(plan: Plan) -> Iterator[tuple[Loosened, Plan]]:
         if pattern.predicate == RDF.type or not isinstance(pattern.object, URIRef | Literal):
             continue
         # What has any value at all: "whose city is Rome" becomes "with a city".
-        free = replace(pattern, object=Unknown(_FREE[at]))
+        free = replace(pattern, object=_FREE[at])
         patterns = (*where.patterns[:at], free, *where.patterns[at + 1 :])
         yield pattern, replace(plan, where=replace(where, patterns=patterns))
 
@@ -330,21 +336,21 @@ def _other_value(seek: Seek, loose: Plan, part: Loosened) -> Nothing | None:
     return Nothing(pattern, None, (term,))
 
 
-def _instead(seek: Seek, loose: Plan) -> tuple[URIRef | Literal, ...]:
-    unknown = (p.object for p in loose.where.patterns if isinstance(p.object, Unknown))
-    free = next(u for u in unknown if u.name in _FREE)
-    found = seek(Plan(loose.where, (Column(free, free.name),), limit=1))
-    return () if found is None else tuple(t for (t,) in found.rows if isinstance(t, URIRef | Literal))
-
-
 def _run(
-    kg: KnowledgeGraph, schema: Schema, ends: float, plan: Plan, *, settled: bool = True
+    kg: KnowledgeGraph,
+    schema: Schema,
+    ends: float,
+    plan: Plan,
+    *,
+    settled: bool = True,
+    known: Found | None = None,
 ) -> PlanResult | None:
     left = ends - time.monotonic()
     if left <= 0:
         return None
     try:
-        return run(kg, plan, schema=schema, limits=Limits(left, 5_000, 8 << 20), settled=settled)
+        limits = Limits(left, 5_000, 8 << 20)
+        return run(kg, plan, schema=schema, limits=limits, settled=settled, known=known)
     except QueryTimeout:
         return None
     except (StoreError, ConfigError):

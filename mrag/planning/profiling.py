@@ -1112,8 +1112,8 @@ def schema_of(kg: KnowledgeGraph) -> Schema:
     return kg.cached("planning schema", make)
 
 
-_KEPT_THINGS = 100_000
-"""Things whose classes are kept."""
+_KEPT_THINGS, _FEW_CLASSES = 100_000, 5_000
+"""Things whose classes are kept, and how many triples say a thing's class where all are read at once."""
 
 
 def classes_of(kg: KnowledgeGraph, things: Iterable[Term | str]) -> dict[str, tuple[str, ...]]:
@@ -1121,14 +1121,18 @@ def classes_of(kg: KnowledgeGraph, things: Iterable[Term | str]) -> dict[str, tu
     known: dict[str, tuple[str, ...]] = kg.cached("classes of things", dict)
     wanted = dict.fromkeys(map(str, things))
     told = {thing: known[thing] for thing in wanted if thing in known}
-    read: dict[str, list[str]] = {thing: [] for thing in wanted if thing not in told}
-    for text in queries.get("planning/classes-of").batches("thing", list(read)):
+    read: defaultdict[str, list[str]] = defaultdict(list, {t: [] for t in wanted if t not in told})
+    texts = queries.get("planning/classes-of").batches("thing", list(read))
+    few = 0 < kg.profile().predicates.get(RDF + "type", 0) <= _FEW_CLASSES
+    if read and not known and few and not kg.store.capabilities.edges:
+        texts = iter([queries.get("explore/types").text])  # a server is asked once, not for each question
+    for text in texts:
         for thing, cls in kg.select(text):
             read[str(thing)].append(str(cls))
     if len(known) > _KEPT_THINGS:
         known.clear()
     known |= (fresh := {thing: tuple(classes) for thing, classes in read.items()})
-    return told | fresh
+    return told | {thing: fresh[thing] for thing in wanted if thing not in told}
 
 
 class _Reader:

@@ -13,7 +13,8 @@ from typing import TypeAlias
 from rdflib import BNode, Literal, URIRef
 
 from mrag import untrusted
-from mrag.context.display import Display, graph_words, holding, named_graphs
+from mrag.context.display import Display, graph_words, holding, is_written, named_graphs
+from mrag.context.neighbourhood import in_passes, reader_of
 from mrag.context.render import Context, Line
 from mrag.errors import QueryTimeout, StoreError
 from mrag.graph.kg import KnowledgeGraph
@@ -337,11 +338,15 @@ def lines_of(kg: KnowledgeGraph, several: Sequence[Sequence[Triple]], most: int)
         several: The triples; those of all together are looked for at once.
         most: Most lines of each.
     """
+    return in_passes(kg, lambda: _lines_of(kg, several, most))
+
+
+def _lines_of(kg: KnowledgeGraph, several: Sequence[Sequence[Triple]], most: int) -> list[Context]:
     homes = _homes(kg, (triple for triples in several for triple in triples))
     kept = [[t for t in triples if t in homes][:most] for triples in several]
     every = list(dict.fromkeys(t for triples in kept for t in triples))
     display = Display(kg)
-    display.prepare(str(term) for triple in every for term in triple if isinstance(term, URIRef))
+    display.prepare(str(term) for t in every for term in (t.s, t.o) if isinstance(term, URIRef))
     made = {}
     for triple, own in zip(every, named_graphs(kg, every), strict=True):
         graph, inferred = homes[triple]
@@ -361,9 +366,12 @@ def _homes(kg: KnowledgeGraph, triples: Iterable[Triple]) -> dict[Triple, tuple[
     layers += [(g, True) for g in kg.dataset("inferred").default]
     left = dict.fromkeys(islice(triples, MOST))
     found: dict[Triple, tuple[str, bool]] = {}
+    reader = reader_of(kg)
+    known = {} if reader is None else reader.homes([t for t in left if is_written(kg, t)])
     for graph, inferred in layers:
         if left:
-            there = holding(kg, graph, left)
+            there = {triple for triple in left if graph in known.get(triple, ())}
+            there |= holding(kg, graph, [triple for triple in left if triple not in known])
             found |= {triple: (graph, inferred) for triple in left if triple in there}
             left = {triple: None for triple in left if triple not in there}
     return found
@@ -568,6 +576,10 @@ def _supporting(
     settled = solutions_of(block, schema) <= _ORDERED
     block, classes = kinds_named(block)
     open_ = _open(block)
+    if not classes and not any(True for _ in patterns_of(block)):
+        return [], False
+    if not open_ and len(block.patterns) == 1 and block == Block(block.patterns):
+        return _supported(kg, block, classes, {}), False  # whoever shows it looks whether it is there
     if not open_:
         held = run(kg, Plan(block), schema=schema, limits=limits).holds
         return _supported(kg, block, classes, {}) if held else [], False

@@ -45,6 +45,8 @@ _OFFERED_WORK = 100_000
 """How many triples the readings that are only offered may go through together: some tens of milliseconds."""
 ROWS, _OFFERED_ROWS = 5_000, 200
 """Rows of a reading, and of one that is only offered."""
+_SHOWN = 100
+"""Things that are read along with their names, in case that they have none."""
 _FURTHER_WORK = 400_000
 """The same of readings that are run where likelier ones find nothing."""
 _TOO_LONG = "computing it takes longer than the time that is given"
@@ -123,11 +125,18 @@ def _at_once(kg: KnowledgeGraph, readings: Sequence[Reading], schema: Schema, en
     known = ask_together(kg, plans, schema, (ROWS, _OFFERED_ROWS), seconds)
     found = [rows.rows[:_OFFERED_ROWS] for rows in known.values() if isinstance(rows, SelectResult)]
     patterns = [part for plan in plans for part in walk(plan) if isinstance(part, Pattern)]
-    terms = {cell for rows in found for row in rows for cell in row}.union(*(p.places for p in patterns))
-    named = {str(term) for term in terms if isinstance(term, URIRef)}
+    fixed = [term for p in patterns for term in (p.subject, p.object)]
+    cells = [*fixed, *(cell for rows in found for row in rows for cell in row)]
+    shown = list(dict.fromkeys(str(term) for term in cells if isinstance(term, URIRef)))
+    named = {*shown, *(str(p.predicate) for p in patterns if isinstance(p.predicate, URIRef))}
     if len(schema.classes) + len(schema.properties) <= _OFFERED_ROWS:
         named |= {*filter(None, (*schema.classes, *schema.properties))}
-    in_passes(kg, lambda: labels(kg, sorted(named)))
+
+    def read() -> None:
+        labels(kg, sorted(named))
+        Display(kg).prepare(shown[:_SHOWN])
+
+    in_passes(kg, read)
     return known
 
 
@@ -236,6 +245,8 @@ def others_of(
     """Return the other readings that give other answers."""
     seen = [list(rows)]
     found = []
+    cells = (cell for _, _, result in others for row in result.rows for cell in row)
+    display.prepare(sorted({str(cell) for cell in cells if isinstance(cell, URIRef)}))
     for number, reading, result in others:
         theirs = rows_of(display, reading, result)
         if theirs not in seen:

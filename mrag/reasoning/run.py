@@ -44,7 +44,7 @@ from mrag.reasoning import rounds
 from mrag.reasoning.compile import compile_rules
 from mrag.reasoning.proofs import Proof, prove
 from mrag.reasoning.rounds import ClashGroup, Closure, OnInconsistency, Round, Rounds, TripleCounts
-from mrag.reasoning.rules import SAME, Label, Rule, Ruleset, TBox
+from mrag.reasoning.rules import SAME, TYPE, Label, Rule, Ruleset, TBox
 from mrag.reasoning.sameness import has_large_sets
 from mrag.stores.base import Dataset, TripleStore
 from mrag.stores.oxigraph import OxigraphStore
@@ -611,20 +611,40 @@ def contradictions_of(kg: KnowledgeGraph) -> list[ClashGroup]:
     asserted = premises(kg, kg.record.premises)
     rules = compile_rules(kg.store, asserted)
     whole = Dataset((*asserted.default, *kg.record.inferred, *kg.record.apart))
-    return rounds.check(kg.store, whole, ruleset=rules, label=_label(kg))
+    groups = rounds.check(kg.store, whole, ruleset=rules, label=_label(kg))
+    return [*groups, *_merged(kg, rules)] if kg.store.capabilities.reasoning else groups
 
 
-def left_out(kg: KnowledgeGraph) -> list[str]:
-    """Return the axioms of which a store that reasons by rules of its own lacks something that follows."""
+def _merged(kg: KnowledgeGraph, rules: Ruleset) -> Iterator[ClashGroup]:
+    """Yield what is asserted too often of functional properties, where the server has merged two things."""
+    told, same = kg.dataset("asserted"), [rule for rule in rules.rules if rule.head.p == SAME]
+    counts = TripleCounts.of(kg.store, told.default)
+    for group in rounds.find_clashes(kg.store, told, same, counts, _label(kg)):
+        ends = {t.o for t in group.clashes[0].triples}, {t.s for t in group.clashes[0].triples}
+        for one, other in (sorted(both) for both in ends if len(both) == 2):
+            if kg.holds(to_sparql(Ask(pt.TriplePattern(iri(one), SAME, iri(other))))):
+                yield group
+
+
+def left_out(kg: KnowledgeGraph) -> list[tuple[str, str]]:
+    """Return the axioms of which a store that reasons by rules of its own lacks something that follows.
+
+    With each comes the IRI of a class or property of which something is lacking.
+    """
     asserted, counts = kg.dataset("asserted"), TripleCounts.of(kg.store, kg.dataset().default)
-    axioms = dict[str, None]()
+    asked = list[tuple[tuple[str, str], pt.Pattern]]()
     for rule in compile_rules(kg.store, asserted).rules:
-        if rule.axiom is None or (told := rule.axiom.text(_label(kg))) in axioms:
-            continue
-        texts = (to_sparql(Ask(query.where)) for query, _ in rounds.queries([rule], counts))
-        if any(map(kg.holds, texts)):
-            axioms[told] = None
-    return list(axioms)
+        term = rule.head.o if rule.head.p == TYPE else rule.head.p
+        if rule.axiom is not None and isinstance(term, ox.NamedNode):
+            told = rule.axiom.text(_label(kg)), term.value
+            asked += ((told, query.where) for query, _ in rounds.queries([rule], counts))
+    lacking, number, size = dict[tuple[str, str], None](), pt.var("number"), kg.store.capabilities.parts
+    for start in range(0, len(asked), size):
+        some = asked[start : start + size]
+        parts = (pt.Select(((ox.Literal(n), number),), where, limit=1) for n, (_, where) in enumerate(some))
+        union = pt.Select((number,), pt.Union(tuple(map(pt.SubSelect, parts))))
+        lacking |= {some[int(str(n))][0]: None for (n,) in kg.select(to_sparql(union))}
+    return list(lacking)
 
 
 def _follow(

@@ -18,7 +18,16 @@ from mrag.planning.results import Planner
 from mrag.retrieval.rankers import Hits, Question, Ranker
 from mrag.retrieval.registry import ranker as named
 from mrag.retrieval.registry import without_index
-from mrag.retrieval.routing import ASKED_FOR, AskOptions, How, Texts, routed, state_notice, uncomputed
+from mrag.retrieval.routing import (
+    ASKED_FOR,
+    AskOptions,
+    How,
+    Texts,
+    routed,
+    rules_notice,
+    state_notice,
+    uncomputed,
+)
 from mrag.tracing import spanned
 
 if TYPE_CHECKING:
@@ -234,7 +243,7 @@ def _read(
 
 def _note(kg: KnowledgeGraph, given: Answer, old: str | None = None) -> Answer:
     """Return an answer that says where it may rest on what no longer holds."""
-    parts = (given.notice, state_notice(kg), old)
+    parts = (given.notice, state_notice(kg), rules_notice(kg, given), old)
     return replace(given, notice=" ".join(part for part in parts if part) or None)
 
 

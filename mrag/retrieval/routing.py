@@ -280,6 +280,22 @@ def _complete(kg: KnowledgeGraph, asked: Question, before: Routed, options: AskO
     return Routed(replace(answer, why=f"{why}, but the texts tell it", offered=before.offered), "")
 
 
+def rules_notice(kg: KnowledgeGraph, given: Answer) -> str | None:
+    """Return which axioms that an answer depends on a server's own rules do not carry out, once for each."""
+    if not (kg.store.capabilities.reasoning and given.computed is not None and kg.state):
+        return None
+    from mrag.reasoning.run import left_out  # which most stores never need here
+
+    missing = kg.cached("axioms left out", lambda: list(kg.kept("left_out", lambda: left_out(kg))))
+    told = [one for one in missing if f"<{one[1]}>" in given.computed.query]
+    kg.cache["axioms left out"] = [one for one in missing if one not in told]
+    if not told:
+        return None
+    words = list(dict.fromkeys(text for text, _ in told))
+    more = f" and {len(words) - 3} more" if len(words) > 3 else ""
+    return f"The server's rules do not carry out: {'; '.join(words[:3])}{more}. What follows is not counted."
+
+
 def state_notice(kg: KnowledgeGraph) -> str | None:
     """Return what every answer says while the graph is in a state in which it may lack something."""
     if kg.pending:

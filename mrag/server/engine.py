@@ -23,7 +23,7 @@ from mrag import errors, index
 from mrag.config import Settings
 from mrag.errors import StoreError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.record import SYSTEM, Record
+from mrag.graph.record import SYSTEM, UNNAMED, Record
 from mrag.graph.updates import PlannedUpdate, UpdateReport, apply, preview
 from mrag.index.similarity import freshen, words_first
 from mrag.rdf import queries
@@ -374,8 +374,10 @@ class Engine:
         record = record or self.record
         if self.remote is None or not self.kg.as_found:
             return GraphView(record, record.contexts, self.settings.union, beside=self.kg.beside)
-        follower = self.remote.follower
-        return GraphView(record, follower.graphs, self.settings.union, True, follower.all_graphs)
+        follower, own = self.remote.follower, self.kg.server_graph()
+        plain = (UNNAMED, own) if self.kg.store.capabilities.reasoning and not self.kg.chosen else ()
+        graphs = tuple(graph for graph in follower.graphs if graph not in plain)
+        return GraphView(record, graphs, self.settings.union, True, follower.all_graphs, plain=plain)
 
     async def alive(self) -> bool:
         """Return whether a query is answered."""

@@ -126,6 +126,7 @@ class GraphView:
     as_found: bool = False  # whether the data is a server's own, with its graphs named as there
     all_graphs: str = ""  # name of the union of the named graphs on such a server; empty if it has none
     beside: tuple[str, ...] = ()  # graphs of origins, seen by a query that names them together
+    plain: tuple[str, ...] = ()  # graphs of what is in no named one, where the asserted ones hold all
 
     @property
     def known(self) -> tuple[str, ...]:
@@ -136,6 +137,8 @@ class GraphView:
     @property
     def unnamed(self) -> tuple[str, ...]:
         """Return the graphs of what clients assert in no graph of their own."""
+        if self.plain:
+            return self.plain
         return tuple(g for g in self.record.asserted if g not in (self.record.merged, self.all_graphs))
 
     def default(self, infer: bool = True) -> tuple[str, ...]:
@@ -330,8 +333,12 @@ class RemoteAnswers:
         def run(dataset: Dataset, left: Limits) -> bytes:
             inside = graphs()
             quads: list[ox.Quad | ox.Triple] = []
-            for name in () if nothing else dict.fromkeys(inside.values() if named else (None,)):
-                default = tuple(g for g, n in inside.items() if not named or n == name)
+            parts = dict.fromkeys((n if named else None, g == IMPLICIT and named) for g, n in inside.items())
+            # GraphDB shows what it infers beside all that is asserted, or alone.
+            for name, inferred in () if nothing else parts:
+                default = tuple(
+                    g for g, n in inside.items() if not named or (n, g == IMPLICIT) == (name, inferred)
+                )
                 rest = replace(left, rows=left.rows - len(quads))
                 triples = cast(list[Triple], self.kg.store.bounded(text, Dataset(default), rest))
                 graph = ox.DefaultGraph() if name is None else ox.NamedNode(name)

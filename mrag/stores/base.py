@@ -65,6 +65,7 @@ class Capabilities:
         by_end: Whether triples are found by their object alone without a look at all of them.
         parts: Most parts of one query that asks for several things; others are asked for beside it.
         tagged_rows: Whether a literal with a language tag is found by rows of several values.
+        apart: Whether one query sees what is asserted as a graph beside what the server infers.
     """
 
     edges: bool = False
@@ -77,6 +78,7 @@ class Capabilities:
     by_end: bool = True
     parts: int = 12
     tagged_rows: bool = True
+    apart: bool = False
 
 
 @dataclass(frozen=True)

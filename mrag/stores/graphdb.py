@@ -98,7 +98,7 @@ class GraphDBStore(StatementsStore):
             text = queries.get("explore/size-of-data").text
             whole, asserted = (self.select(text, Dataset(g)).rows for g in _LAYERS)
             return int(str(whole[0][0])) - int(str(asserted[0][0]))
-        if graph == EXPLICIT and not self.graphs():
+        if graph == EXPLICIT and not self._named():
             return self._size()  # which counts a triple in each of its graphs
         return super().count(graph)
 
@@ -145,6 +145,9 @@ class GraphDBStore(StatementsStore):
         self._contexts = [name for name in found if not name.startswith(self.scratch)]
         return self._contexts
 
+    def _named(self) -> list[str]:
+        return self.graphs() if self._contexts is None else self._contexts
+
     def prefixes(self) -> Mapping[str, str]:
         """Return the namespaces of the repository by prefix."""
         rows = self._table(f"{self.paths.query}/namespaces", "prefix", "namespace")
@@ -171,7 +174,7 @@ class GraphDBStore(StatementsStore):
         # beside others, `onto:explicit` stands for what is in no named graph, or for nothing.
         if EXPLICIT not in dataset.default:
             return dataset
-        contexts = self.graphs() if self._contexts is None else self._contexts
+        contexts = self._named()
         if not dataset.named or set(contexts) <= {*dataset.named}:
             return Dataset((DEFAULT,))
         if IMPLICIT in dataset.default:
@@ -195,6 +198,8 @@ class GraphDBStore(StatementsStore):
         """Read where the repository's configuration has answers end; None where it may not be read."""
         if (told := self.settings()) is None:
             return None
+        # Others that speak the protocol, such as mrag, know this graph in FROM alone.
+        self.capabilities = replace(self.capabilities, apart="ruleset" in told)
         rows, seconds = (told.get(name, "0") for name in ("query-limit-results", "query-timeout"))
         if not (rows + seconds).isdigit():
             return None

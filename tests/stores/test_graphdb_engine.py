@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pyoxigraph as ox
 import pytest
+import requests
 from rdflib import RDF, URIRef
 from typer.testing import CliRunner
 
@@ -26,7 +28,9 @@ from mrag.rdf.terms import OWL, Triple
 from mrag.reasoning.run import left_out, reason
 from mrag.stores.base import Dataset
 from tests.completion.towns import asks, proposed, read, triples
+from tests.conftest import ROOT
 from tests.java_servers import graphdb_repository
+from tests.servers import free_port, running
 
 pytestmark = pytest.mark.slow
 E = "http://ex.org/"
@@ -111,6 +115,30 @@ def test_a_graph_of_the_url_is_what_is_read_and_written(repository: str, tmp_pat
         assert kg.store.count(f"{E}g1") == 1
     with mrag.connect(repository) as kg:
         assert kg.store.count(f"{E}g2") == 4, "others are as they were"
+
+
+def test_what_is_served_of_a_repository_is_there_once(
+    horst: KnowledgeGraph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load(horst, tmp_path, NAMED)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    base = f"http://127.0.0.1:{free_port()}"
+    command = [sys.executable, "-m", "mrag", "serve", "--store", horst.store.url]
+    with running([*command, "--port", base.rpartition(":")[2]], f"{base}/sparql", tmp_path / "log"):
+
+        def given(path: str, media: str, **params: str) -> list[str]:
+            answer = requests.get(base + path, params=params, headers={"Accept": media}, timeout=60)
+            return sorted(answer.text.splitlines())
+
+        every = "/repositories/main/statements"
+        assert given("/repositories/main/contexts", "text/csv") == ["contextID", f"{E}g1", f"{E}g2"]
+        assert given("/repositories/main/size", "text/plain") == [str(horst.count())]
+        told = "\n".join(given(every, "application/n-quads", infer="false"))
+        quads = [(str(q.graph_name), str(q.triple)) for q in ox.parse(told, ox.RdfFormat.N_QUADS)]
+        assert len({*quads}) == len(quads) and {*quads} == quads_of(horst)
+        assert len(given("/graphs", "application/n-quads")) == len(quads)
+        inferred = given(every, "application/n-quads", infer="true")
+        assert len(inferred) == len({*inferred}) == len(quads) + horst.count("inferred")
 
 
 def test_what_is_asserted_is_not_inferred(graphdb: str, tmp_path: Path) -> None:
@@ -247,10 +275,24 @@ def test_what_the_ruleset_leaves_out_and_whether_it_merges_things_is_told(
             rules, *others = [one for one in contents(kg) if one.what == "rules"]
             assert ruleset in rules.found and rules.ok is (True if same == "true" else None)
             assert ("is not shown as one" in rules.found) is (same == "true")
+            notices = [mrag.ask(kg, "Who works for Acme?", model="none").notice or "" for _ in range(2)]
             if ruleset == "owl2-rl-optimized":
-                assert not missing and not others
+                assert not missing and not others and "rules" not in notices[0]
             else:
-                assert len(missing) == 1 and "works for" in missing[0] and missing[0] in others[0].found
+                [(axiom, term)] = missing
+                assert term == f"{E}worksFor" and "works for" in axiom and axiom in others[0].found
+                assert axiom in notices[0] and "do not carry out" in notices[0] and axiom not in notices[1]
+
+
+@pytest.mark.parametrize("ruleset,same", [("owl-horst-optimized", "false"), ("empty", "true")])
+def test_a_merge_that_a_functional_property_forces_is_told_as_a_contradiction(
+    graphdb: str, tmp_path: Path, ruleset: str, same: str
+) -> None:
+    said = f"<{E}worksFor> a <{OWL}FunctionalProperty> . <{E}ann> <{E}worksFor> <{E}beta> ."
+    with graphdb_repository(graphdb, "merged", ruleset, disable_sameAs=same) as url, mrag.connect(url) as kg:
+        load(kg, tmp_path, SMALL + said)
+        merged = [g for g in reason(kg).contradictions if "Functional: works for" in g.text()]
+        assert [group.count for group in merged] == ([1] if ruleset != "empty" else [])
 
 
 def test_what_the_server_alone_infers_is_its_word(horst: KnowledgeGraph) -> None:

@@ -18,6 +18,7 @@ from mrag.planning.answering import compute
 from tests.cases import cases
 from tests.conftest import PRODUCTS, ROOT
 from tests.java_servers import graphdb_repository, rdf4j_repository
+from tests.proxy import proxy
 
 pytestmark = pytest.mark.slow
 QUESTIONS: dict[str, list[str]] = cases(__file__, "questions")
@@ -97,3 +98,26 @@ def test_fifty_questions_are_answered_as_by_the_embedded_store(
     others = {question for question in wanted if given[question] != wanted[question]}
     assert others == {question for question in DIFFERENT.get(server, {}) if question in wanted}
     assert sum(map(bool, wanted.values())) > 15
+
+
+@pytest.mark.parametrize("server", ["rdf4j", "empty", "horst"])
+def test_a_question_costs_five_requests_at_most(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: str
+) -> None:
+    """The first of a process that goes on from what another kept costs ten, with its connection."""
+    monkeypatch.setattr("mrag.graph.kg.user_data_path", lambda name: tmp_path / name)
+    ruleset = () if server == "rdf4j" else (REASONED.get(server, server),)
+    make = graphdb_repository if ruleset else rdf4j_repository
+    base = request.getfixturevalue("graphdb" if ruleset else "rdf4j")
+    with make(base, "requests", *ruleset) as url:
+        with mrag.connect(url) as kg:
+            kg.load([PRODUCTS])
+        for known in (False, True):
+            with proxy(base) as made:
+                store, _ = open_store(url.replace(base.removesuffix("/rdf4j-server"), made.base))
+                monkeypatch.setattr(store, "identity", url)
+                with KnowledgeGraph(store) as kg:
+                    for number, question in enumerate(QUESTIONS["demo"]):
+                        before = made.requests if number else 0
+                        mrag.ask(kg, question, model="none", how="plan")
+                        assert not known or made.requests - before <= (5 if number else 10), question

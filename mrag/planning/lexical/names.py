@@ -550,7 +550,10 @@ def lacks_names(kg: KnowledgeGraph, schema: Schema, c: str) -> bool:
     """Return whether a thing of a class, of those that are looked at, has no name."""
     query = queries.get("planning/unnamed-sample")
     text = query.bind(**{"class": [c]}, sample=_SAMPLE, property=schema.label_properties)
-    return not schema.label_properties or str(kg.select(text).rows[0][0]) != "0"
+    known: dict[str, bool] = kg.cached("classes without names", dict)
+    if c not in known:
+        known[c] = not schema.label_properties or str(kg.select(text).rows[0][0]) != "0"
+    return known[c]
 
 
 def valued(schema: Schema) -> list[str]:
