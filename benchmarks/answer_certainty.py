@@ -41,7 +41,7 @@ from structured_questions import GRAPHS, loaded
 import mrag.planning
 from mrag.evaluation import GoldQuestion, read_questions
 from mrag.evaluation.answers import solved_readings
-from mrag.planning.certainty import SolvedReading, fitted
+from mrag.planning.certainty import SolvedReading, fit
 
 FITTED_TO = ("relational", "unseen", "public")
 """Makers whose failures nobody looked at."""
@@ -172,11 +172,11 @@ def main() -> None:
             if kind in FITTED_TO:
                 digest.update(text.encode())
     every = [one for kind in FITTED_TO for one in solved[kind]]
-    model = fitted(every)
+    model = fit(every)
     print(json.dumps(model.to_json()))
     certainties: dict[str, list[float]] = {}
     for kind in solved:
-        by = fitted([one for one in every if one.group != kind]) if kind in FITTED_TO else model
+        by = fit([one for one in every if one.group != kind]) if kind in FITTED_TO else model
         solved[kind] = [one for one in solved[kind] if one.given]
         certainties[kind] = [by.of(one.features) for one in solved[kind]]
         tell(kind, certainties[kind], [one.right for one in solved[kind]])

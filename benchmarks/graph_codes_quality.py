@@ -34,7 +34,7 @@ from mrag.evaluation.metrics import Resampling, Run, compare, interval, per_quer
 from mrag.graphcodes.code import GraphCode, union
 from mrag.graphcodes.code_index import GraphCodeIndex
 from mrag.graphcodes.metrics import CodeComparison, Lexicographic
-from mrag.graphcodes.ranker import GraphCodeRanker, summed
+from mrag.graphcodes.ranker import GraphCodeRanker, sum_scores
 from mrag.graphcodes.reading import TextExtractor
 from mrag.graphcodes.sources import CodeNormaliser, from_scene_triples, neighbourhoods
 from mrag.index.bm25 import Bm25Index
@@ -119,7 +119,7 @@ def by_ranks(*rankings: Rankings) -> Rankings:
 
 def by_scores(*rankings: Rankings) -> Rankings:
     """Fuse rankings by scores, as ScoreFusedRanker does, all with the weight 1."""
-    return {query: summed([dict(r[query]) for r in rankings])[:DEPTH] for query in rankings[0]}
+    return {query: sum_scores([dict(r[query]) for r in rankings])[:DEPTH] for query in rankings[0]}
 
 
 def table(

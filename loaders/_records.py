@@ -147,7 +147,7 @@ class JsonText(JsonStream):
         total = source.size()
         self._stream = source.open((lambda done: on_progress(done, total)) if on_progress else None)
         self._where = "at the beginning"
-        super().__init__(self._piece, self._broken)
+        super().__init__(self._piece, self._error)
 
     def __enter__(self) -> JsonText:
         return self
@@ -184,7 +184,7 @@ class JsonText(JsonStream):
         else:
             self.value()
 
-    def _broken(self, what: str) -> BrokenJson:
+    def _error(self, what: str) -> BrokenJson:
         return BrokenJson(
             f"Not valid JSON {self._where}: {what}.",
             file=str(self.path),

@@ -188,7 +188,7 @@ _CHARSETS: Final = re.compile(
 """Codecs of Python that are character sets of texts; the others do more than that."""
 
 
-def recoded(stream: IO[bytes], format: ox.RdfFormat, file: str | None = None) -> Iterator[bytes]:
+def recode(stream: IO[bytes], format: ox.RdfFormat, file: str | None = None) -> Iterator[bytes]:
     """Yield what a stream holds as UTF-8, without a mark in front.
 
     A mark wins over what XML declares. White space alone is an empty array of JSON, as empty files are
@@ -225,14 +225,14 @@ def recoded(stream: IO[bytes], format: ox.RdfFormat, file: str | None = None) ->
         yield b"[]"
 
 
-def marked(head: bytes) -> str | None:
+def encoding_mark(head: bytes) -> str | None:
     """Return the codec that a byte order mark says, None without one."""
     return next((encoding for mark, encoding in _MARKS if head.startswith(mark)), None)
 
 
 def _encoding(head: bytes, format: ox.RdfFormat, file: str | None) -> str | None:
     """Return the codec of a text by its first bytes, None for plain UTF-8."""
-    if (mark := marked(head)) is not None:
+    if (mark := encoding_mark(head)) is not None:
         return mark
     if format != ox.RdfFormat.RDF_XML:
         return None
@@ -290,7 +290,7 @@ class Xml:
         data, at = self._rest + data, 0
         while at < len(data):
             start = at
-            at = self._closed(data, at) if self._until else end_of(_XML, data, at)
+            at = self._close(data, at) if self._until else end_of(_XML, data, at)
             self._line += data.count(b"\n", start, at)
             if self._until or at >= len(data):
                 break
@@ -301,7 +301,7 @@ class Xml:
         if len(self._rest) > LONGEST:
             raise TooMuch(f"a tag has more than {LONGEST:,} bytes", self._line)
 
-    def _closed(self, data: bytes, at: int) -> int:
+    def _close(self, data: bytes, at: int) -> int:
         """Read on in a comment, a section or an instruction."""
         end = data.find(self._until, at)
         if end < 0:
@@ -417,7 +417,7 @@ class Checked(io.RawIOBase):
         until: float | None = None,
     ) -> None:
         self._stream, self._format, self._file = stream, format, file
-        self._pieces = recoded(stream, format, file)
+        self._pieces = recode(stream, format, file)
         self._packed, self._until = packed, until
         self._check = check_of(format)
         self._piece = memoryview(b"")

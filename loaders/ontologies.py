@@ -57,7 +57,7 @@ def convert_owl(text: str, syntax: str, file: str) -> bytes:
         rest = _disjoint(ontology)
         document = ontology.save_to_string("owl")
     except ValueError as error:
-        raise _refused(str(error), text, syntax, file) from error
+        raise _refusal(str(error), text, syntax, file) from error
     triples = (quad.triple for quad in ox.parse(document.encode(), ox.RdfFormat.RDF_XML))
     return (ox.serialize(triples, format=ox.RdfFormat.N_TRIPLES) or b"") + rest
 
@@ -117,7 +117,7 @@ def _disjoint(ontology: PyIndexedOntology) -> bytes:
     return graph.serialize(format="nt", encoding="utf-8")
 
 
-def _refused(reason: str, text: str, syntax: str, file: str) -> LoadError:
+def _refusal(reason: str, text: str, syntax: str, file: str) -> LoadError:
     line = None
     if place := _PLACE.search(reason):
         line = int(place[1] or place[2])
@@ -149,7 +149,7 @@ def syntax_of(path: Path, ending: str, *, gzipped: bool = False) -> str:
         return ""
 
 
-def converted(path: Path, syntax: str, *, gzipped: bool = False) -> bytes:
+def convert(path: Path, syntax: str, *, gzipped: bool = False) -> bytes:
     """Return an ontology as N-Triples; the last one is kept, because loading reads a file several times."""
     try:
         status = path.stat()

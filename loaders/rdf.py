@@ -25,8 +25,8 @@ import pyoxigraph as ox
 
 from mrag.errors import LoadError
 from mrag.loaders import checks
-from mrag.loaders.checks import recoded
-from mrag.loaders.ontologies import SYNTAXES, converted, syntax_of
+from mrag.loaders.checks import recode
+from mrag.loaders.ontologies import SYNTAXES, convert, syntax_of
 from mrag.rdf.namespaces import OWL, RDF, SKOLEM
 
 OUTSIDE: Final = "MRAG_LOAD_OUTSIDE"
@@ -103,7 +103,7 @@ class Source:
     def open(self, on_read: Callable[[int], None] | None = None) -> IO[bytes]:
         """Open the decompressed content; `on_read` gets the bytes consumed on disk, each time anew."""
         if self.syntax:
-            return io.BytesIO(converted(self.path, self.syntax, gzipped=self.gzipped))
+            return io.BytesIO(convert(self.path, self.syntax, gzipped=self.gzipped))
         raw = checks.Counting(self.path, on_read)
         return checks.Gunzipped(raw) if self.gzipped else raw  # type: ignore[return-value]
 
@@ -152,7 +152,7 @@ class Source:
         else:
             return True
         with self.open() as stream:
-            return _holds(recoded(stream, self.format, str(self.path)), marks)
+            return _holds(recode(stream, self.format, str(self.path)), marks)
 
     def quads(
         self, on_read: Callable[[int], None] | None = None, notes: checks.LoadNotes | None = None
@@ -305,10 +305,10 @@ def with_imports(files: Iterable[Source]) -> list[Source]:
     """Return files with those of their folders that they import, directly or not, each once."""
     chosen = {source.path.resolve(): source for source in files}
     waiting = list(chosen.values())
-    here: set[str] = {name for source in waiting for name in _imported_or_named(source)[1]}
+    here: set[str] = {name for source in waiting for name in _imports(source)[1]}
     while waiting:
         source = waiting.pop(0)
-        for iri in _imported_or_named(source)[0]:
+        for iri in _imports(source)[0]:
             if iri in here:
                 continue
             place = _place(iri, source.path.resolve().parent)
@@ -323,7 +323,7 @@ def with_imports(files: Iterable[Source]) -> list[Source]:
     return list(chosen.values())
 
 
-def _imported_or_named(source: Source) -> tuple[list[str], set[str]]:
+def _imports(source: Source) -> tuple[list[str], set[str]]:
     """Return what a file imports, and as which ontologies it is known."""
     with source.open() as stream:
         if not _holds(iter(lambda: stream.read(_CHUNK), b""), (b"imports",)):
@@ -332,15 +332,15 @@ def _imported_or_named(source: Source) -> tuple[list[str], set[str]]:
     for quad in source.quads():
         if quad.predicate == _IMPORTS and isinstance(quad.object, ox.NamedNode):
             imported[quad.object.value] = None
-        names |= _named_by(quad)
+        names |= _names_in(quad)
     return list(imported), names
 
 
 def _names(source: Source) -> set[str]:
-    return {name for quad in islice(source.quads(), _HEAD) for name in _named_by(quad)}
+    return {name for quad in islice(source.quads(), _HEAD) for name in _names_in(quad)}
 
 
-def _named_by(quad: ox.Quad) -> set[str]:
+def _names_in(quad: ox.Quad) -> set[str]:
     s, o = quad.subject, quad.object
     if quad.predicate == _TYPE and o == _ONTOLOGY and isinstance(s, ox.NamedNode):
         return {s.value}

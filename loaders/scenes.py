@@ -105,7 +105,7 @@ def _p(name: str) -> str:
     return f"<{SCENES}{name}>"
 
 
-def _said(value: Any) -> bool:
+def _says(value: Any) -> bool:
     """Return whether a value is a text that says something."""
     return isinstance(value, str) and bool(value.strip())
 
@@ -165,7 +165,7 @@ class SceneGraphs(Records):
     def _record(self, number: int, row: Any) -> Iterator[str]:
         where = f"record {number}"
         key = next((k for k in _IMAGE_KEYS if k in row), None) if isinstance(row, dict) else None
-        if key is None or not (whole(row[key]) or _said(row[key])):
+        if key is None or not (whole(row[key]) or _says(row[key])):
             self.bad("missing field", where, "it has no image_id, doc_id or id")
             return
         if not any(row.get(name) for name in _CONTENT):
@@ -177,7 +177,7 @@ class SceneGraphs(Records):
         yield from self._once(image, f"<{BASE}Image>")
         yield from self._image_data(image, row)
         if "triples" in row or "caption" in row or "captions" in row:
-            yield from self._captioned(where, image, part(row[key]), row)
+            yield from self._caption(where, image, part(row[key]), row)
         # Objects come first, whatever the order of the keys: relations and attributes point at them.
         named: dict[int, str] = {}
         for thing in self.listed(where, row, "objects"):
@@ -197,17 +197,17 @@ class SceneGraphs(Records):
                 yield f'<{image}> <{BASE}{name}> "{row[key]}"{INTEGER} .\n'
         for url in [row[key] for key in _URL_KEYS if isinstance(row.get(key), str) and row[key]][:1]:
             yield f"<{image}> <{BASE}hasOriginalUrl> {text(url)} .\n"
-        if _said(row.get("file_name")):
+        if _says(row.get("file_name")):
             yield f"<{image}> <{BASE}hasFileName> {text(row['file_name'])} .\n"
 
-    def _captioned(self, where: str, image: str, name: str, row: Row) -> Iterator[str]:
+    def _caption(self, where: str, image: str, name: str, row: Row) -> Iterator[str]:
         # A slash is encoded in names, so that no two of them run together.
         region_name = f"{name}/{part(row['region_id']) if row.get('region_id') is not None else 0}"
         captions = [row["caption"]] if row.get("caption") else self.listed(where, row, "captions")
         yield from self._region(where, image, region_name, captions)
         region = f"{BASE}region_{region_name}"
         for triple in self.listed(where, row, "triples"):
-            if not (isinstance(triple, list) and len(triple) == 3 and all(map(_said, triple))):
+            if not (isinstance(triple, list) and len(triple) == 3 and all(map(_says, triple))):
                 self.bad("wrong value", where, f"{str(triple)[:80]} is not three texts")
                 continue
             s, relation, o = (" ".join(word.split()) for word in triple)
@@ -227,10 +227,10 @@ class SceneGraphs(Records):
             return
         iri = named[number] = f"{BASE}object_{number}"
         names = self.listed(where, thing, "names") or [thing.get("name")]
-        yield from self._thing(image, iri, [*filter(_said, names)])
+        yield from self._thing(image, iri, [*filter(_says, names)])
         yield from self._box(iri, thing)
         for attribute in self.listed(where, thing, "attributes"):
-            if _said(attribute):
+            if _says(attribute):
                 yield from self._attribute(iri, attribute)
             else:
                 self.bad("wrong value", where, f"{str(attribute)[:80]} is not the text of an attribute")
@@ -277,7 +277,7 @@ class SceneGraphs(Records):
         yield from self._once(iri, _p("Region"))
         yield f"<{image}> {_p('hasRegion')} <{iri}> .\n"
         for caption in captions:
-            if _said(caption):
+            if _says(caption):
                 said = text(" ".join(caption.split()))
                 yield f"<{iri}> {_p('hasCaption')} {said} .\n<{image}> {_DESCRIPTION} {said} .\n"
                 self.report.triples += 1
@@ -436,7 +436,7 @@ class Fashionpedia(Records):
         for row in source.items():
             if self._is_identified(row, kind, known):
                 self.report.count(section)
-                yield from self._image(row) if kind == "image" else self._named(kind, row)
+                yield from self._image(row) if kind == "image" else self._name(kind, row)
 
     def _is_identified(self, row: Any, kind: str, known: set[int]) -> bool:
         """Return whether a record has an identifier of its own, and note it."""
@@ -459,7 +459,7 @@ class Fashionpedia(Records):
             self._linked[licence] = self._linked.get(licence, 0) + 1
             yield f"{s}{_fashion('hasLicense')} {_fashion(f'license_{licence}')} .\n"
 
-    def _named(self, kind: str, row: Row) -> Iterator[str]:
+    def _name(self, kind: str, row: Row) -> Iterator[str]:
         name = row.get("name")
         if not isinstance(name, str) or not name.strip():
             self.bad("missing field", f"{kind} {row['id']}", "it has no name")

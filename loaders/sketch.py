@@ -18,7 +18,16 @@ from mrag.language.grammar import count_words
 from mrag.language.tokens import singular
 from mrag.loaders._records import SURROGATE
 from mrag.loaders.rdf import Progress
-from mrag.loaders.tables import ROW, BadCell, TableDialect, TableRows, is_json, is_lexical, rows_of, written
+from mrag.loaders.tables import (
+    ROW,
+    BadCell,
+    TableDialect,
+    TableRows,
+    is_json,
+    is_lexical,
+    rows_of,
+    write_term,
+)
 from mrag.rdf.namespaces import XSD
 
 IRI = "IRI"
@@ -90,7 +99,7 @@ class SurveyedColumn:
             if each is None or self.nested:
                 continue
             try:
-                value = written(each)
+                value = write_term(each)
             except BadCell:
                 self.nested = True
                 continue
@@ -181,7 +190,7 @@ def label_of(table: Surveyed) -> str | None:
     return None
 
 
-def folded(table: Surveyed) -> dict[str, tuple[str, ...]]:
+def fold_columns(table: Surveyed) -> dict[str, tuple[str, ...]]:
     """Return the columns that are one property in several columns, such as `Symptom_1` to `Symptom_17`."""
     groups: defaultdict[str, list[tuple[int, SurveyedColumn]]] = defaultdict(list)
     for column in table.columns:
@@ -201,7 +210,7 @@ def folded(table: Surveyed) -> dict[str, tuple[str, ...]]:
     return columns_of
 
 
-def linked(tables: Sequence[Surveyed]) -> list[Surveyed]:
+def link(tables: Sequence[Surveyed]) -> list[Surveyed]:
     """Return tables with what their columns name in each other.
 
     A column names the rows of a table if all its values are keys there, and either its name says so
@@ -303,7 +312,7 @@ _HEAD = f"""\
 """
 
 
-def sketched(
+def sketch(
     files: Sequence[str], dialect: TableDialect | None = None, on_progress: Progress | None = None
 ) -> str:
     """Return a mapping in Turtle for tables, which loads them as it stands."""
@@ -314,7 +323,7 @@ def sketched(
         if names.count(name) > 1:
             raise ConfigError(f"Two files are called {name!r}.", hint="Sketch them apart.")
     how = dialect or TableDialect()
-    tables = linked([survey(Path(f).name, rows_of(Path(f), how, on_progress), f) for f in files])
+    tables = link([survey(Path(f).name, rows_of(Path(f), how, on_progress), f) for f in files])
     taken: set[str] = set()
     named = {t.name: _Names(_unlike(_humps(t.noun), taken), t) for t in tables}
     return _HEAD + "".join("\n" + "\n".join(_write(named[t.name], named)) + "\n" for t in tables)
@@ -358,7 +367,7 @@ def _write(names: _Names, others: dict[str, _Names]) -> Iterator[str]:
 def _properties(table: Surveyed, others: dict[str, _Names]) -> Iterator[str]:
     """Yield the predicate-object maps of a table."""
     label, taken = label_of(table), set[str]()
-    groups = folded(table)
+    groups = fold_columns(table)
     grouped = {column: stem for stem, columns in groups.items() for column in columns}
     for column in table.columns:
         stem = grouped.get(column.name, column.name)

@@ -35,7 +35,7 @@ import pyoxigraph as ox
 
 from mrag.errors import ConfigError, LoadError
 from mrag.loaders._records import SURROGATE, BrokenJson, JsonText, OnBad, Problem, Records
-from mrag.loaders.checks import marked
+from mrag.loaders.checks import encoding_mark
 from mrag.loaders.rdf import Progress, Source
 from mrag.rdf.namespaces import RDF, XSD
 
@@ -151,7 +151,7 @@ class DelimitedRows:
         csv.field_size_limit(_LONGEST)
         with source.open((lambda done: note(done, total)) if note else None) as raw:
             buffered = io.BufferedReader(cast(io.RawIOBase, raw), 1 << 20)
-            encoding = marked(buffered.peek(4)[:4]) or self._dialect.encoding
+            encoding = encoding_mark(buffered.peek(4)[:4]) or self._dialect.encoding
             with io.TextIOWrapper(buffered, encoding, "surrogateescape", newline="") as stream:
                 yield stream
 
@@ -163,7 +163,7 @@ class DelimitedRows:
             size += len(line)
             if size >= _SAMPLE:
                 break
-        delimiter = self._dialect.delimiter or told(head, self._usual)
+        delimiter = self._dialect.delimiter or guess_delimiter(head, self._usual)
         return csv.reader(chain(head, stream), delimiter=delimiter, strict=True)
 
     def _names(self, header: list[str]) -> tuple[str, ...]:
@@ -187,7 +187,7 @@ class DelimitedRows:
 TableRows: TypeAlias = JsonRows | DelimitedRows
 
 
-def told(lines: Sequence[str], usual: str) -> str:
+def guess_delimiter(lines: Sequence[str], usual: str) -> str:
     """Return what stands between the cells of a table, by its first lines."""
     best, chosen = (False, 1), usual
     for delimiter in dict.fromkeys(usual + _DELIMITERS):
@@ -280,7 +280,7 @@ class TermMap:
 
     def _values(self, cell: Any) -> list[str]:
         cells = cell if isinstance(cell, list) else [cell]
-        values = [written(c) for c in cells if c is not None]
+        values = [write_term(c) for c in cells if c is not None]
         if self.separator:
             values = [v for value in values for v in value.split(self.separator)]
         for value in values:
@@ -338,7 +338,7 @@ def is_lexical(value: str, datatype: str) -> bool:
     return True
 
 
-def written(value: Any) -> str:
+def write_term(value: Any) -> str:
     """Return the lexical form of a cell; JSON has numbers and truth values too."""
     if isinstance(value, str):
         return value

@@ -142,7 +142,7 @@ def contents(graph: mrag.KnowledgeGraph) -> Iterator[CheckResult]:
 
 def _rules(graph: mrag.KnowledgeGraph) -> Iterator[CheckResult]:
     """Tell by which rules a server reasons, and what they leave out of what the ontology says."""
-    from mrag.reasoning.run import left_out
+    from mrag.reasoning.run import list_left_out
 
     told = (graph.store.settings() if isinstance(graph.store, stores.GraphDBStore) else None) or {}
     merged = told.get("disable-sameAs") == "false"
@@ -153,7 +153,7 @@ def _rules(graph: mrag.KnowledgeGraph) -> Iterator[CheckResult]:
         f"{ruleset}; what is owl:sameAs {same} shown as one",
         "A functional property with two values merges them, in every answer: set disable-sameAs to true.",
     )
-    if missing := list(dict.fromkeys(text for text, _ in left_out(graph))):
+    if missing := list(dict.fromkeys(text for text, _ in list_left_out(graph))):
         finding = f"of {len(missing)} axioms not all is inferred: {'; '.join(missing[:3])}"
         hint = "Make the repository with a larger ruleset, or load what `mrag reason` infers elsewhere."
         yield CheckResult("rules", None, finding + ("; …" if len(missing) > 3 else ""), hint)

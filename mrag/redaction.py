@@ -95,10 +95,10 @@ def brief(text: str, most: int) -> str:
 def redact_url(url: str) -> str:
     """Return the URL of a store as it may be shown: what is not known to be harmless is left out."""
     text = redact(url)
-    return _known_alone(text) if ":/" in text else text
+    return _hide_known(text) if ":/" in text else text
 
 
-def _known_alone(text: str) -> str:
+def _hide_known(text: str) -> str:
     """Leave out the parameters of a URL that are not known to be harmless."""
     place, mark, rest = text.partition("?")
     rest, fragment, _ = rest.partition("#")
@@ -107,7 +107,7 @@ def _known_alone(text: str) -> str:
     return place + mark + shown + (f"#{HIDDEN}" if fragment or more else "")
 
 
-def hidden_in(url: str) -> set[str]:
+def secrets_in(url: str) -> set[str]:
     """Return the values that `redact_url` leaves out of a URL: of its login and of its parameters.
 
     Example:
@@ -122,7 +122,7 @@ def hidden_in(url: str) -> set[str]:
         if name.lower() not in _SHOWN:
             secrets.add(value or name)
         elif ":/" in (inside := unquote(value)):
-            secrets |= hidden_in(inside)
+            secrets |= secrets_in(inside)
     return {unquote(value) for value in secrets if value}
 
 
@@ -135,7 +135,7 @@ def hide_in_logs(*names: str) -> None:
 class _Redacting(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         said = record.getMessage()
-        shown = _TARGET.sub(lambda match: _known_alone(match[0]), redact(said))
+        shown = _TARGET.sub(lambda match: _hide_known(match[0]), redact(said))
         if shown != said:
             record.msg, record.args = shown, ()
         return True

@@ -40,7 +40,7 @@ _JOINED = frozenset({"Lo", "Mn", "Mc", "So", "Sk"})
 
 def visible(text: str) -> str:
     """Return a text with its controls shown as signs and texts from right to left isolated."""
-    return _TEXT.sub(_shown, text) if _ANY.search(text) else text
+    return _TEXT.sub(_show, text) if _ANY.search(text) else text
 
 
 def inline(text: str) -> str:
@@ -48,7 +48,7 @@ def inline(text: str) -> str:
     return text.replace("\n", "␊")
 
 
-def escaped(text: str, *, json: bool = False) -> str:
+def escape(text: str, *, json: bool = False) -> str:
     """Return data with escapes in place of what would steer a terminal; to a parser it is the same."""
 
     def escape(match: re.Match[str]) -> str:
@@ -63,7 +63,7 @@ def escaped(text: str, *, json: bool = False) -> str:
     return _CONTROL.sub(escape, text)
 
 
-def _shown(match: re.Match[str]) -> str:
+def _show(match: re.Match[str]) -> str:
     if match["own"]:
         return match[0]
     if match["run"]:
@@ -127,7 +127,7 @@ class Guarded(Encoded):
 
 
 @contextmanager
-def guarded() -> Iterator[None]:
+def guard() -> Iterator[None]:
     """Guard standard output and standard error meanwhile; once is enough, more do no harm."""
     before = sys.stdout, sys.stderr
     put = tuple(s if s is None or isinstance(s, Guarded) else cast(TextIO, Guarded(s)) for s in before)
@@ -142,14 +142,14 @@ def guarded() -> Iterator[None]:
 def protocol() -> Iterator[None]:
     """Leave standard output unguarded meanwhile, for a protocol that a program reads there."""
     before = sys.stdout
-    sys.stdout = unguarded(before)
+    sys.stdout = unguard(before)
     try:
         yield
     finally:
         sys.stdout = before
 
 
-def unguarded(stream: TextIO) -> TextIO:
+def unguard(stream: TextIO) -> TextIO:
     """Return the stream that a guarded one writes to, for those who guard what they write themselves."""
     return stream.stream if isinstance(stream, Guarded) else stream
 

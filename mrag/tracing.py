@@ -59,7 +59,7 @@ def span(
         made.end()
 
 
-def spanned(
+def spanning(
     name: str, tell: Callable[[Any], Attributes] | None = None
 ) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
     """Return what gives each call of a function a span."""

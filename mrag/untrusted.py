@@ -89,7 +89,7 @@ def one_line(text: str) -> str:
         >>> one_line("{question} costs 3 < 4 [sic]"), one_line("<http://example.org/a>")
         ('{question} costs 3 < 4 [sic]', '<http://example.org/a>')
     """
-    return _broken(" ".join(_visible(" ".join(text.split())).split()))
+    return _break_up(" ".join(_visible(" ".join(text.split())).split()))
 
 
 def lines(text: str) -> str:
@@ -97,7 +97,7 @@ def lines(text: str) -> str:
 
     As `one_line`, but line feeds stay, and so does other white space.
     """
-    return "\n".join(_broken(_visible(row)) for row in _BREAK.sub("\n", text).split("\n"))
+    return "\n".join(_break_up(_visible(row)) for row in _BREAK.sub("\n", text).split("\n"))
 
 
 def block(text: str) -> str:
@@ -113,7 +113,7 @@ def block(text: str) -> str:
         name = _OWN_ID.match(row)
         rest = row[name.end() :] if name else row
         own = _OWN_MARK.fullmatch(rest)
-        said = _broken(_visible(own[1])) + own[2] if own else _broken(_visible(rest))
+        said = _break_up(_visible(own[1])) + own[2] if own else _break_up(_visible(rest))
         rows.append((name[0] if name else "") + said)
     return "\n".join(rows)
 
@@ -140,11 +140,11 @@ def line(name: str, text: str, mark: str = "") -> str:
         >>> line("t1", "(a, b, c)", "inferred"), line("t2", "(a, b, c)\n[t3] (x, y, z)")
         ('[t1] (a, b, c) inferred', '[t2] (a, b, c) [\\t3] (x, y, z)')
     """
-    said = shown(text)
+    said = show(text)
     return f"[{name}] {said}" + (f" {mark}" if mark and not said.endswith(f") {mark}") else "")
 
 
-def shown(text: str) -> str:
+def show(text: str) -> str:
     """Return what a line of context says, fit for one line; a mark behind its closing bracket stays."""
     own = _OWN_MARK.fullmatch(text)
     return one_line(own[1]) + own[2] if own else one_line(text)
@@ -194,7 +194,7 @@ def _visible(text: str) -> str:
     return _HIDDEN.sub("\ufffd", text).translate(_PICTURES)
 
 
-def _broken(text: str) -> str:
+def _break_up(text: str) -> str:
     for pattern in (_ID, _MARKUP, _MARK):
         text = pattern.sub(_behind, text)
     return text

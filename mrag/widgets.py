@@ -78,11 +78,11 @@ class NotebookView(ABC):
                 "__repr__": lambda _: f"<{type(self).__name__}>",
             }
             made = type("MragPanel", (anywidget.AnyWidget,), body)(value=self.value)
-            made.observe(self._asked, "asked")
+            made.observe(self._ask, "asked")
             self._widget = made
         return self._widget
 
-    def _asked(self, change: Mapping[str, Any]) -> None:
+    def _ask(self, change: Mapping[str, Any]) -> None:
         if change["new"]:
             self._widget.value = self.act(change["new"])
 
@@ -259,9 +259,9 @@ class MarksView(NotebookView):
         if not liked or len(liked) + len(disliked) < 2:
             return marks
         self.feedback = learn_from_marks(self.kg, self._iris, liked, disliked)
-        return {**marks, "concept": self._said(), "proposals": list(self.feedback.proposals)}
+        return {**marks, "concept": self._say(), "proposals": list(self.feedback.proposals)}
 
-    def _said(self) -> dict[str, Any]:
+    def _say(self) -> dict[str, Any]:
         feedback = self.concept
         if feedback is None or self.feedback is None:
             return {"sentence": "Nothing in the graph tells those marked + from the others.", "covered": []}

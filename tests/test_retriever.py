@@ -26,7 +26,7 @@ from mrag.rdf.terms import Triple
 from mrag.retrieval.answering import ask, stream, verify
 from mrag.retrieval.rankers import Question
 from mrag.retrieval.retriever import TripleStoreRetriever, format_docs
-from mrag.retrieval.routing import How, routed
+from mrag.retrieval.routing import How, route
 from mrag.server.web.events import Prepared, events
 from mrag.stores.oxigraph import OxigraphStore
 from tests import commands
@@ -387,7 +387,7 @@ def company() -> Iterator[KnowledgeGraph]:
 
 def as_certain(patch: pytest.MonkeyPatch, odds: float) -> None:
     """Have every computed answer be as certain."""
-    patch.setattr(certainty, "shipped", lambda: Certainty(odds, dict.fromkeys(FEATURES, 0.0)))
+    patch.setattr(certainty, "shipped_certainty", lambda: Certainty(odds, dict.fromkeys(FEATURES, 0.0)))
 
 
 def written(kg: KnowledgeGraph, given: Answer) -> tuple[str, Any]:
@@ -422,7 +422,7 @@ def test_every_door_offers_what_is_uncertain(
     right = mrag.ask(company, QUESTION, model="none")
     assert right.computed is not None
     as_certain(monkeypatch, -1.0)
-    way = routed(company, QUESTION)
+    way = route(company, QUESTION)
     assert way.given is None and way.offered[0].number == 1
     line = f"Perhaps (reading 1): {right.computed.rows[0][0].label}, read as: {right.computed.reading}"
     read = mrag.ask(company, QUESTION, model="none")

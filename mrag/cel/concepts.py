@@ -493,7 +493,7 @@ class ClassFilter:
 
     def rank(self, question: Question, k: int) -> list[Hit]:
         """Return at most `k` hits, best first, each with the class among its reasons."""
-        expression, name = self._wanted()
+        expression, name = self._wish()
         depth = max(k, self.depth)
         while True:
             hits = self.ranker.rank(question, depth)
@@ -507,7 +507,7 @@ class ClassFilter:
                 ]
             depth *= 4
 
-    def _wanted(self) -> tuple[Expression, str]:
+    def _wish(self) -> tuple[Expression, str]:
         if not isinstance(self.concept, str):
             return self.concept, to_dl(self.concept, self.kg.prefixes)
         kept = find_concept(self.kg, self.concept)

@@ -377,7 +377,7 @@ class World:
             case ce.Only(p, filler):
                 return ~self.exists(p, ~self._extension(filler))
             case ce.Value(p, value):
-                return self.exists(p, self._marked(value))
+                return self.exists(p, self._mark(value))
             case ce.OneOf(names):
                 return self._mask(URIRef(n) for n in names)
             case ce.Cardinality(n, p, filler):
@@ -388,7 +388,7 @@ class World:
                 inside = self._where(lambda v: holds(test, v))
                 return self.exists(p, inside) if isinstance(e, ce.DataSome) else ~self.exists(p, ~inside)
 
-    def _marked(self, value: str | Literal) -> Mask:
+    def _mark(self, value: str | Literal) -> Mask:
         if not isinstance(value, Literal):
             return self._mask([URIRef(value)])
         if by_value(value):

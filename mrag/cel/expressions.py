@@ -378,7 +378,7 @@ def _join(parts: list[Expression], *, conjunction: bool) -> Expression:
     for part in parts:
         flat.update(dict.fromkeys(part.parts if isinstance(part, kind) else (part,)))
     flat.pop(neutral, None)
-    terms = _enumerate(_counted(list(flat), conjunction=conjunction), conjunction=conjunction)
+    terms = _enumerate(_count(list(flat), conjunction=conjunction), conjunction=conjunction)
     if absorbing in terms or any(negation(p) in terms for p in terms):
         return absorbing
     whole = set(terms)
@@ -398,7 +398,7 @@ def _operands(expression: Expression) -> tuple[Expression, ...]:
     return expression.parts if isinstance(expression, Connective) else ()
 
 
-def _counted(parts: list[Expression], *, conjunction: bool) -> list[Expression]:
+def _count(parts: list[Expression], *, conjunction: bool) -> list[Expression]:
     """Keep of several counts of the same values the one that decides."""
     strongest: Callable[..., int] = max if conjunction else min
     weakest: Callable[..., int] = min if conjunction else max

@@ -154,7 +154,7 @@ class _Parser:
         self.expect(".")
         if sign in _COUNTS:
             return _COUNTS[sign](n, p, self.nested(self.primary))
-        return self.quantified(p, exists=sign == "∃")
+        return self.quantify(p, exists=sign == "∃")
 
     def nested(self, read: Callable[[], _T]) -> _T:
         self.deep += 1
@@ -179,11 +179,11 @@ class _Parser:
         if word == "value":
             return ce.Value(p, self.value())
         if word in ("some", "only"):
-            return self.quantified(p, exists=word == "some")
+            return self.quantify(p, exists=word == "some")
         n = self.count()
         return _COUNTS[word](n, p, ce.Top() if self.text() in _AFTER else self.nested(self.primary))
 
-    def quantified(self, p: ce.Property, *, exists: bool) -> ce.Expression:
+    def quantify(self, p: ce.Property, *, exists: bool) -> ce.Expression:
         kind, text, _ = self.token()
         if kind in ("iri", "curie") and ce.is_datatype(self.resolve(kind, text)):
             range = self.range()

@@ -319,10 +319,10 @@ def fingerprints(table: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint64]:
     packed = np.packbits(table, axis=1)
     words = np.zeros((len(packed), -(-packed.shape[1] // 8) * 8), dtype=np.uint8)
     words[:, : packed.shape[1]] = packed
-    return mixed(words.view(np.uint64))
+    return mix(words.view(np.uint64))
 
 
-def mixed(rows: Bits) -> npt.NDArray[np.uint64]:
+def mix(rows: Bits) -> npt.NDArray[np.uint64]:
     """Return a number for each row of words, as `fingerprints` does."""
     hashes = np.zeros(len(rows), dtype=np.uint64)
     for word in rows.T:
@@ -404,7 +404,7 @@ def confusion(
     return [ExampleCounts(tp, fp, len(positives), len(negatives)) for fp, tp in counts]
 
 
-def recounted(kg: KnowledgeGraph, known: Sequence[Hypothesis], problem: LearningProblem) -> list[Hypothesis]:
+def recount(kg: KnowledgeGraph, known: Sequence[Hypothesis], problem: LearningProblem) -> list[Hypothesis]:
     """Return hypotheses as the store counts them, in order; without those that are not informative then."""
     counts = confusion(kg, [h.expression for h in known], problem.positives, problem.negatives, known=True)
     agreed = [

@@ -27,7 +27,7 @@ from mrag.cel.problem import (
     confusion,
     instances_among,
     quality,
-    recounted,
+    recount,
 )
 from mrag.cel.sentences import sentence
 from mrag.cel.sparql import individuals_among
@@ -98,9 +98,9 @@ class ClassExpressionReranker:
 
     def rank(self, question: Question, k: int) -> list[Hit]:
         """Return at most `k` hits, best first, each with the concept among its reasons."""
-        return list(self.reranked(question, k).hits)
+        return list(self.rerank_hits(question, k).hits)
 
-    def reranked(self, question: Question, k: int) -> Reranking:
+    def rerank_hits(self, question: Question, k: int) -> Reranking:
         """Return the ranking together with what was learnt."""
         reranking = self.rerank(self.ranker.rank(question, max(k, self.settings.depth)))
         return replace(reranking, hits=reranking.hits[:k])
@@ -110,7 +110,7 @@ class ClassExpressionReranker:
         try:
             problem = self.problem(hits)
         except LearningProblemError as error:
-            return self._unchanged(hits, None, f"No concept was learnt. {error.message}")
+            return self._leave(hits, None, f"No concept was learnt. {error.message}")
         return self._by_concept(hits, problem)
 
     def with_feedback(
@@ -156,11 +156,11 @@ class ClassExpressionReranker:
         learnt = self.learner.fit(problem)
         if not learnt:
             note = "No concept was learnt: nothing tells the positive from the negative examples."
-            return self._unchanged(hits, problem, note)
+            return self._leave(hits, problem, note)
         reranking = rerank_by_concept(self.kg, hits, learnt[0], self.settings)
         return replace(reranking, problem=problem)
 
-    def _unchanged(self, hits: Sequence[Hit], problem: LearningProblem | None, note: str) -> Reranking:
+    def _leave(self, hits: Sequence[Hit], problem: LearningProblem | None, note: str) -> Reranking:
         noted = tuple(replace(h, reasons=(*h.reasons, note)) for h in hits)
         return Reranking(noted, None, problem, frozenset(), note)
 
@@ -312,7 +312,7 @@ def learn_from_marks(
     until = started + 1.2 * knobs.seconds
     shortest, disputed = conditions_agreeing(kg, problem, asked, knobs.steps, until=until)
     others = [Hypothesis(e, 0.0, problem.counts(())) for e in shortest]
-    hypotheses = recounted(kg, [*hypotheses, *others], problem)
+    hypotheses = recount(kg, [*hypotheses, *others], problem)
     best: dict[int, Hypothesis] = {}
     for h in (h for h in hypotheses if h.length <= knobs.max_length):
         best.setdefault(h.length, h)

@@ -59,7 +59,7 @@ def bare(value: Literal, datatype: str) -> str:
     return str(value) if alike and " " not in str(value) else str(to_ox(value))
 
 
-def closed(range: ce.DataRange) -> tuple[Literal, Literal] | None:
+def limits_of(range: ce.DataRange) -> tuple[Literal, Literal] | None:
     """Return the least and the greatest value of a range that has both and no other limits."""
     limits: dict[str, Literal] = dict(range.facets)
     both = len(range.facets) == 2 and limits.keys() == {"minInclusive", "maxInclusive"}
@@ -73,7 +73,7 @@ def merged_limits(e: ce.Expression, single: Callable[[ce.Property], bool]) -> ce
     if not isinstance(e, ce.And):
         return e
     limits: dict[tuple[ce.Property, str, str], list[ce.DataSome]] = {}
-    for p in limited(e):
+    for p in limit(e):
         limits.setdefault((p.property, p.range.datatype, p.range.facets[0][0][:3]), []).append(p)
     for (on, kind, side), lows in limits.items():
         highs = limits.get((on, kind, "max"), []) if side == "min" else []
@@ -83,7 +83,7 @@ def merged_limits(e: ce.Expression, single: Callable[[ce.Property], bool]) -> ce
     return e
 
 
-def limited(e: ce.Expression) -> list[ce.DataSome]:
+def limit(e: ce.Expression) -> list[ce.DataSome]:
     """Return the parts of a conjunction that limit values at one side."""
     parts = e.parts if isinstance(e, ce.And) else ()
     return [p for p in parts if isinstance(p, ce.DataSome) and len(p.range.facets) == 1]
@@ -96,7 +96,7 @@ def between(parts: Sequence[ce.Expression]) -> dict[ce.Expression, ce.AtMost]:
     return {p: most[of] for of, p in least.items() if of in most}
 
 
-def escaped(text: str) -> str:
+def escape(text: str) -> str:
     """Return a text that can stand in quotation marks."""
     return re.sub(r"([\\“”„])", r"\\\1", text)
 
@@ -177,7 +177,7 @@ def single(noun: str) -> str:
     return head + gap + _singulars().get(low, singular(low) if is_plural(low) else low)
 
 
-def lowered(parts: list[str]) -> list[str]:
+def lower(parts: list[str]) -> list[str]:
     """Return words without the capitals of a title; `RDF` keeps its own."""
     return [w.lower() if w.istitle() else w for w in parts]
 
@@ -231,17 +231,17 @@ class Role:
 def role(label: str, *, inverse: bool = False) -> Role:
     """Return how a property of this name is spoken of."""
     if not PLAIN.match(label) or _is_reserved(label):
-        return quoted(label, inverse)
+        return quote(label, inverse)
     parts = label.split()
     low = [part.lower() for part in parts]
     if low[0] in ("has", "have") and len(parts) > 1 and low[-1] not in PREPOSITIONS:
-        return _noun(lowered(parts[1:]), inverse)
+        return _noun(lower(parts[1:]), inverse)
     if low == ["has"] or low == ["have"]:
         return _verb("has", inverse)
     if len(parts) == 1 and _are("related", low[0]):
         return _verb(f"is {label} to", inverse)
     if led := _lead(parts):
-        carrier, called = led[0], single(" ".join(lowered(led[1])))
+        carrier, called = led[0], single(" ".join(lower(led[1])))
         if inverse:
             return Role(what=f"{carrier} as {called}")
         return Role(noun=called, nouns=several(called), carrier=carrier)
@@ -250,11 +250,11 @@ def role(label: str, *, inverse: bool = False) -> Role:
     if third:
         return _verb(" ".join([third, *parts[1:]]), inverse)
     if kind == "foreign":
-        return quoted(label, inverse)
+        return quote(label, inverse)
     if " ".join(low[:2]) == "number of":
-        return _noun(lowered(parts), inverse)
+        return _noun(lower(parts), inverse)
     if kind != "phrase" or (len(low) == 1 and low[0].endswith("ing") and not _base_of_ing(low[0])):
-        return _noun(lowered(parts if kind == "phrase" else text.split()), inverse)
+        return _noun(lower(parts if kind == "phrase" else text.split()), inverse)
     first, *rest = text.split()
     phrase = first.lower() not in _forms() or low[-1] == "by"
     return _phrase(first, rest, inverse) if phrase else _verb(text, inverse)
@@ -315,13 +315,13 @@ def truth(label: str, true: bool) -> str:
     first, _, rest = label.partition(" ")
     low = first.lower()
     if not PLAIN.match(label) or _is_reserved(label):
-        return f"is {'not ' * (not true)}“{escaped(label)}”" if is_adjective(low) else ""
+        return f"is {'not ' * (not true)}“{escape(label)}”" if is_adjective(low) else ""
     if low in ("is", "was") and rest:
         return label if true else f"{first} not {rest}"
     if low in ("can", "must", "may", "will") and rest:
         return label if true else f"{'cannot' if low == 'can' else f'{first} not'} {rest}"
     if low in ("has", "have") and rest:
-        noun = " ".join(lowered(rest.split()))
+        noun = " ".join(lower(rest.split()))
         return f"has {some(noun)}" if true else f"has no {noun}"
     if low in PREPOSITIONS or is_participle(low) or is_adjective(low):
         return f"is {label.lower() if label.istitle() else label}" if true else f"is not {label}"
@@ -335,7 +335,7 @@ def _phrase(first: str, rest: list[str], inverse: bool) -> Role:
     of = len(rest) > 1 and low[-1] == "of" and low[0] not in PREPOSITIONS | word_lists()["capable"]
     of = of and not is_participle(low[0]) and not is_adjective(low[0])
     if of and first.lower() == "is":
-        noun = lowered([w for w in rest[:-1] if w.lower() not in ("a", "an", "the")])
+        noun = lower([w for w in rest[:-1] if w.lower() not in ("a", "an", "the")])
         if inverse:
             return _noun(noun, False)
         said = " ".join(noun)
@@ -373,9 +373,9 @@ def _deny(text: str) -> str:
     return " ".join(["does not", base, *rest]) if base else ""
 
 
-def quoted(label: str, inverse: bool) -> Role:
+def quote(label: str, inverse: bool) -> Role:
     """Return a role that keeps the name of a property in quotation marks."""
-    name = f"“{escaped(label)}”"
+    name = f"“{escape(label)}”"
     return Role(f"is a {name} of", f"is not a {name} of") if inverse else Role(noun=name, nouns=name)
 
 
@@ -417,10 +417,10 @@ class Clauses:
                     roles[p] = Role(f"was {label}", f"was not {label}")
                     self.dated.add(p)
                 elif kind in NUMERIC and is_participle(label):
-                    roles[p] = quoted(label, False)
+                    roles[p] = quote(label, False)
         times = Counter(roles.values())
         # Two properties that would be spoken of alike keep their names.
-        self.roles = {p: r if times[r] == 1 else quoted(name(p.iri), p.inverse) for p, r in roles.items()}
+        self.roles = {p: r if times[r] == 1 else quote(name(p.iri), p.inverse) for p, r in roles.items()}
         self.dated -= {p for p, r in roles.items() if times[r] > 1}
         # What has other values as well is no matter of yes and no.
         self.truths = {e.property for e in used if _boolean(e)} - {
@@ -466,7 +466,7 @@ class Clauses:
             end = last and p is left[-1]
             if (most := counts.get(p)) and isinstance(p, ce.AtLeast):
                 start = f"from {p.n} to {most.n}"
-                made.append(self._counted(self.roles[p.property], start, most.n, p.filler, end))
+                made.append(self._count(self.roles[p.property], start, most.n, p.filler, end))
             else:
                 made.append(self.part(p, end))
         if len(made) == 1:
@@ -478,7 +478,7 @@ class Clauses:
         r = self.roles[e.property]
         match e:
             case ce.Value():
-                return self._valued(e)
+                return self._value(e)
             case ce.DataSome(_, range):
                 return _having(r, range) if r.noun else _with(r, self._moment(e, _range(range)))
             case ce.DataOnly(_, range):
@@ -490,9 +490,9 @@ class Clauses:
             case ce.Only(_, filler):
                 return self._only(r, filler, last)
             case ce.Cardinality(n, _, filler):
-                return self._counted(r, f"{_DATA['counts'][type(e).__name__]} {n}", n, filler, last)
+                return self._count(r, f"{_DATA['counts'][type(e).__name__]} {n}", n, filler, last)
 
-    def _valued(self, e: ce.Value, denied: bool = False) -> str:
+    def _value(self, e: ce.Value, denied: bool = False) -> str:
         """Return that a value is there, or that it is not."""
         r, value = self.roles[e.property], self.value(e.value)
         if isinstance(e.value, Literal) and e.property in self.truths:
@@ -542,7 +542,7 @@ class Clauses:
             return _with(r, f"nothing but {self._several(filler.iri)}")
         return _with(r, f"nothing but what {self._inner(filler, last)}")
 
-    def _counted(self, r: Role, start: str, n: int, filler: ce.Expression, last: bool) -> str:
+    def _count(self, r: Role, start: str, n: int, filler: ce.Expression, last: bool) -> str:
         last = last and not r.what
         if isinstance(filler, ce.OneOf):
             listed = f"{start} of {self.listed(filler)}"
@@ -563,7 +563,7 @@ class Clauses:
     def _lacking(self, e: ce.Value | ce.DataSome) -> str:
         """Return that a value is not there."""
         if isinstance(e, ce.Value):
-            return self._valued(e, denied=True)
+            return self._value(e, denied=True)
         r = self.roles[e.property]
         if r.noun:
             return _having(r, e.range, "no")
@@ -616,12 +616,12 @@ class Clauses:
     def _plain(self, iri: str) -> str:
         word = self.name(iri)
         safe = PLAIN.match(word) and not _are("reserved", *word.lower().split())
-        return word if safe else f"“{escaped(word)}”"
+        return word if safe else f"“{escape(word)}”"
 
     def value(self, value: str | Literal) -> str:
         """Return the name of an individual, or a literal."""
         if not isinstance(value, Literal):
-            return f"“{escaped(self.name(value))}”"
+            return f"“{escape(self.name(value))}”"
         return str(value) if str(value.datatype) in BARE and " " not in str(value) else literal(value)
 
 
@@ -667,7 +667,7 @@ def _limits(range: ce.DataRange, unit: str) -> str:
     """Return limits in words, `more than 2 and at most 5`."""
     timed = range.datatype in _OF
     names = _DATA["times" if timed else "numbers"]
-    if ends := closed(range):
+    if ends := limits_of(range):
         low, high = (bare(end, range.datatype) for end in ends)
         said = f"exactly{' on' * timed} {low}" if low == high else f"from {low} to {high}"
     else:
@@ -728,7 +728,7 @@ def _single_valued(kg: KnowledgeGraph, e: ce.Expression) -> frozenset[ce.Propert
     """Return the properties with limits of which nothing in a graph has several values."""
     limits: Counter[ce.Property] = Counter()
     for part in ce.walk(normal(e)):
-        limits.update(p.property for p in limited(part) if not p.property.inverse)
+        limits.update(p.property for p in limit(part) if not p.property.inverse)
     asked = {p.iri for p, times in limits.items() if times > 1}
     if not asked:
         return frozenset()

@@ -309,7 +309,7 @@ class _Translator:
             case ce.Some(p, filler):
                 y = self.fresh()
                 edge = _edge(x, p, y)
-                patterns, without = self.parts(filler, y, self.bound(anchor, edge), (*anchor, edge))
+                patterns, without = self.parts(filler, y, self.bind(anchor, edge), (*anchor, edge))
                 return [edge, *patterns], without
             case ce.DataSome(p, range):
                 v = self.fresh()
@@ -340,7 +340,7 @@ class _Translator:
                 edge = _edge(x, p, y)
                 if isinstance(filler, ce.Bottom):
                     return [edge]
-                inner = self.bound(anchor, edge)
+                inner = self.bind(anchor, edge)
                 if isinstance(filler, ce.Not) and isinstance(filler.of, ce.OneOf):
                     return [edge, *self.parts(filler.of, y, inner, inner)[0]]
                 if isinstance(filler, ce.Not) and not isinstance(filler.of, ce.DataOnly):
@@ -361,7 +361,7 @@ class _Translator:
     ) -> pt.Pattern:
         y = self.fresh()
         edge = _edge(x, p, y)
-        patterns, without = self.parts(filler, y, self.bound(anchor, edge), (*anchor, edge))
+        patterns, without = self.parts(filler, y, self.bind(anchor, edge), (*anchor, edge))
         where = pt.Group((*anchor, edge, *patterns, *without))
         enough = pt.Compare(pt.Count(y, distinct=True), ">=", ox.Literal(n))
         return pt.SubSelect(pt.Select((x,), where, group_by=(x,), having=enough))
@@ -371,7 +371,7 @@ class _Translator:
         wrong = pt.Negation(pt.Call("coalesce", (condition(range, v), _FALSE)))
         return [_edge(x, p, v), pt.Filter(wrong)]
 
-    def bound(self, anchor: tuple[pt.Pattern, ...], edge: pt.Pattern) -> tuple[pt.Pattern, ...]:
+    def bind(self, anchor: tuple[pt.Pattern, ...], edge: pt.Pattern) -> tuple[pt.Pattern, ...]:
         # Without given individuals an anchor would only repeat a scan.
         return (*anchor, edge) if anchor else ()
 

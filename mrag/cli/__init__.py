@@ -14,7 +14,7 @@ from typer.main import get_group
 
 from mrag.cli import commands
 from mrag.cli.commands import Commands
-from mrag.terminal import guarded, inline
+from mrag.terminal import guard, inline
 
 _COMMANDS: Final = {
     "load": "data.load",
@@ -62,7 +62,7 @@ class _Guarded(commands.Stoppable):
         return super().get_command(ctx, cmd_name)
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
-        with guarded():
+        with guard():
             return super().main(*args, **kwargs)
 
     def make_context(self, *args: Any, **kwargs: Any) -> Any:
@@ -134,7 +134,7 @@ app.callback()(start)
 
 def main() -> None:
     """Run the command line; errors of this package end with code 1 and one line of text."""
-    with guarded():
+    with guard():
         try:
             _run()
         except SystemExit as end:

@@ -382,11 +382,11 @@ def verify(
     """
     given = _read(file)
     if no_store:
-        from mrag.generation.receipts import checked_alone
+        from mrag.generation.receipts import check_alone
 
         if receipt is not None:
             raise typer.BadParameter("A receipt is of a check against the graph.", param_hint="--receipt")
-        report = checked_alone(given)
+        report = check_alone(given)
     else:
         with place.opened() as graph:
             report = mrag.verify(graph, given)
@@ -463,6 +463,6 @@ def forget_key(name: str) -> None:
 @keys_app.command("list")
 def list_keys(as_json: options.JsonOption = False) -> None:
     """List the keys that are trusted, this installation's own among them."""
-    every = _key_store().trusted()
+    every = _key_store().trusted_keys()
     rows = "\n".join(f"{key}\t{name}" for key, name in every.items())
     show_json(dict(every)) if as_json else show_lines(rows or "No key is trusted.")

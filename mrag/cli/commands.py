@@ -27,7 +27,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 from typer.models import ArgumentInfo
 
-from mrag.terminal import unguarded
+from mrag.terminal import unguard
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -199,7 +199,7 @@ def told(words: str = "") -> int:
     """Print on standard error that the command was stopped, and return its exit code."""
     number = next(iter((*_heard, *_seen)), signal.SIGINT)
     if sys.stderr.isatty():
-        unguarded(sys.stderr).write("\x1b[?25h")  # a bar that was broken off has hidden the cursor
+        unguard(sys.stderr).write("\x1b[?25h")  # a bar that was broken off has hidden the cursor
     how = "interrupted" if number == signal.SIGINT else "stopped"
     _said.append(f"mrag: {how}. {words or _GENERAL}\n")
     sys.stderr.write(_said[-1])

@@ -26,7 +26,7 @@ from rich.progress import (
 from rich.segment import Segment
 from rich.text import Text
 
-from mrag.terminal import Encoded, guarded, inline, unguarded, visible
+from mrag.terminal import Encoded, guard, inline, unguard, visible
 
 _AT_ONCE = 0.2  # seconds
 
@@ -38,8 +38,8 @@ class SafeConsole(Console):
     """
 
     def __init__(self) -> None:
-        file = getattr(unguarded(sys.stderr), "rich_proxied_file", sys.stderr)
-        out = cast(TextIO, Encoded(unguarded(file)))
+        file = getattr(unguard(sys.stderr), "rich_proxied_file", sys.stderr)
+        out = cast(TextIO, Encoded(unguard(file)))
         super().__init__(file=out, highlight=False, markup=False, emoji=False)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
@@ -137,7 +137,7 @@ def _running(own: SafeConsole) -> Iterator[None]:
     # What rich has put in place of the streams reads escape sequences as styles; it must get none.
     _bars.append(own)
     try:
-        with guarded():
+        with guard():
             yield
     finally:
         _bars.remove(own)

@@ -92,7 +92,7 @@ def import_(
                     raise LoadError("There is no such file.", file=file, hint="Check the path.")
                 # In a process with limits.
                 with progress(f"Reading {name}") as note:
-                    reports.append(parsing.imported(file, paths[-1], how, note))
+                    reports.append(parsing.import_records(file, paths[-1], how, note))
         with commands.kept(loading(graph)), steps("load") as done, progress("Loading") as note:
             done["triples"] = graph.load(paths, on_progress=note, replacing=replace).triples
         fashion = views and any(report.counts.get("annotations") for report in reports)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any, cast
 
 import mrag
-from mrag.terminal import escaped, inline, write_data
+from mrag.terminal import escape, inline, write_data
 
 
 def say(text: str = "", *, style: str | None = None) -> None:
@@ -36,12 +36,12 @@ def show_lines(text: str) -> None:
 
 def show_data(text: str) -> None:
     """Print Turtle, N-Triples or SPARQL, control characters escaped as these formats do."""
-    write_data(escaped(text) + "\n")
+    write_data(escape(text) + "\n")
 
 
 def show_json(value: Any, *, indent: int | None = 2) -> None:
     """Print JSON to standard output, control characters escaped as JSON does; on one line without indent."""
-    write_data(escaped(json.dumps(value, ensure_ascii=False, indent=indent), json=True) + "\n")
+    write_data(escape(json.dumps(value, ensure_ascii=False, indent=indent), json=True) + "\n")
 
 
 @contextmanager

@@ -158,9 +158,9 @@ class Evidence:
         if asked is None:
             return []
         passages = self.source.search(asked.words, asked.entities, k)
-        return self._linked(kg, asked, self.reader.read(kg, asked, passages)) if passages else []
+        return self._link(kg, asked, self.reader.read(kg, asked, passages)) if passages else []
 
-    def _linked(
+    def _link(
         self, kg: KnowledgeGraph, asked: SoughtTriple, given: Iterable[Extraction]
     ) -> list[CompletedTriple]:
         """Return the triples that findings make which can be relied on, the surest first."""

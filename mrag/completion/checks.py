@@ -476,7 +476,7 @@ class _Checks:
         if p == _LABEL and s in self.new:
             return
         if p == _TYPE:
-            yield from self._apart(s, {str(o)}, "it")
+            yield from self._clash_of_classes(s, {str(o)}, "it")
             return
         if not kinds and not schema.used(p, True) and not schema.used(p, False):
             yield f"{self._name(p)} is no property of this graph"
@@ -490,13 +490,15 @@ class _Checks:
             yield f"all values of {self._name(p)} in the graph are {'entities' if literal else 'literals'}"
         yield from self._fits(s, schema.domains[p], f"the domain of {self._name(p)}")
         if isinstance(o, Literal):
-            yield from self._typed(o, p)
+            yield from self._clash_of_types(o, p)
         else:
             yield from self._fits(str(o), schema.ranges[p], f"the range of {self._name(p)}")
 
     def _fits(self, entity: str, wanted: set[str], what: str) -> Iterator[str]:
         """Yield an objection where the classes of an entity do not go with those that are required."""
-        apart = list(self._apart(entity, {c for c in wanted if not c.startswith(SKOLEM)} - _ANYTHING, what))
+        apart = list(
+            self._clash_of_classes(entity, {c for c in wanted if not c.startswith(SKOLEM)} - _ANYTHING, what)
+        )
         yield from apart
         if apart or not self.settings.closed_types:
             return
@@ -504,7 +506,7 @@ class _Checks:
             kinds = self._name(*self.schema.narrowest(entity))
             yield f"{self._name(entity)} is {kinds}, and {what} is {self._name(wanted_class)}"
 
-    def _apart(self, entity: str, classes: set[str], what: str) -> Iterator[str]:
+    def _clash_of_classes(self, entity: str, classes: set[str], what: str) -> Iterator[str]:
         wanted = self.schema.above(classes)
         for have in sorted(self.schema.above(self.schema.types[entity])):
             for other in sorted(self.schema.disjoint[have] & wanted):
@@ -513,7 +515,7 @@ class _Checks:
                     f"and the two are disjoint"
                 )
 
-    def _typed(self, value: Literal, predicate: str) -> Iterator[str]:
+    def _clash_of_types(self, value: Literal, predicate: str) -> Iterator[str]:
         """Yield an objection where a literal is not of the datatype that is a property's range."""
         have = RDF + "langString" if value.language else str(value.datatype or XSD + "string")
         for wanted in sorted(self.schema.ranges[predicate]):
@@ -570,15 +572,15 @@ def _contradictions(kg: KnowledgeGraph, statements: Sequence[Statement]) -> dict
     """
     if kg.store.capabilities.reasoning or kg.as_found or not statements:
         return {}
-    clashes, same = _tried(kg, statements)
+    clashes, same = _try(kg, statements)
     # What the graph contradicted before is no fault of what is new.
-    before = set(_tried(kg, ())[0]) if clashes else set()
+    before = set(_try(kg, ())[0]) if clashes else set()
     if not same and not set(clashes) - before:
         return {}
     kept: list[Statement] = []
     faults: dict[Key, str] = {}
     for one in sorted(statements, key=lambda s: (-s.confidence, s.key)):
-        clashes, same = _tried(kg, [*kept, one])
+        clashes, same = _try(kg, [*kept, one])
         fresh = [c for c in clashes if c not in before]
         if fresh:
             faults[one.key] = "it would contradict the ontology: " + fresh[0].axiom
@@ -608,7 +610,7 @@ def consequences(
         return triples, sum(map(kg.store.count, fresh))
 
 
-def _tried(kg: KnowledgeGraph, statements: Sequence[Statement]) -> tuple[tuple[Clash, ...], list[Triple]]:
+def _try(kg: KnowledgeGraph, statements: Sequence[Statement]) -> tuple[tuple[Clash, ...], list[Triple]]:
     """Return the contradictions and new equalities of the graph with some statements in it."""
     with _trial(kg, statements) as (clashes, fresh):
         return clashes, _equalities(kg, fresh, statements)

@@ -298,15 +298,15 @@ class _Join:
         absent = [at for at in places if self._nameless(at)]
         left = [at for at in places if at not in absent]
         while left:
-            at = max(left, key=lambda i: (self._known(i), -i))
+            at = max(left, key=lambda i: (self._count_known(i), -i))
             left.remove(at)
-            if absent and not self._known(at)[0]:
+            if absent and not self._count_known(at)[0]:
                 continue  # nothing leads there yet, and any triple of its predicate would do
             if not self._step(at):
                 absent.append(at)
         return self._completion(absent)
 
-    def _known(self, at: int) -> tuple[int, int]:
+    def _count_known(self, at: int) -> tuple[int, int]:
         bound = self.rows[0].binding
         known = [bool(bound.get(n) or self.domains.get(n)) for n in self._names(at)]
         # A predicate alone narrows little down: any end comes before it.
@@ -325,13 +325,13 @@ class _Join:
         """Join one pattern; the rows stay as they are where nothing matches."""
         self.asked[at] = self._bound(at)
         s, p, o = self._names(at)
-        rows = self._joined((s, p, o))
+        rows = self._join((s, p, o))
         if not rows and is_text(self.patterns[at].predicate):
-            rows = self._joined((o, p, s))
+            rows = self._join((o, p, s))
         self.rows = rows or self.rows
         return bool(rows)
 
-    def _joined(self, names: tuple[str, str, str]) -> list[_Row]:
+    def _join(self, names: tuple[str, str, str]) -> list[_Row]:
         keys = [list(self._keys(row, names)) for row in self.rows]
         matches = self.lookup.find(key for several in keys for key in several)
         rows: list[_Row] = []

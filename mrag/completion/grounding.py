@@ -220,7 +220,7 @@ class Grounder:
 
     def ground(self, plan: patterns.TriplePlan) -> patterns.GroundedPlan:
         """Link the texts of a plan."""
-        plan = self._checked(plan)
+        plan = self._check(plan)
         candidates: dict[tuple[str, patterns.Role], tuple[patterns.TermCandidate, ...]] = {}
         for text, role in plan.texts():
             candidates[text, role] = tuple(self.entities(text) if role == "entity" else self.relations(text))
@@ -232,26 +232,26 @@ class Grounder:
         """Return the entities and literals that a text may mean, best first."""
         if not text.strip():
             return []
-        if given := self._written(text, "entity"):
+        if given := self._literal(text, "entity"):
             return [given]
         names, settings = EntityNames.of(self.kg), self.settings
         candidates = [*names.exact(text), *self._literals(text)]
         if not candidates:
             candidates = names.fuzzy(text, _POOL, settings.entity)
             candidates += self._meaning(text) if not candidates else []
-        return self._kept(candidates)
+        return self._keep(candidates)
 
     def relations(self, text: str) -> list[patterns.TermCandidate]:
         """Return the relations that a text may mean, best first."""
         if not text.strip():
             return []
-        if given := self._written(text, "relation"):
+        if given := self._literal(text, "relation"):
             return [given]
         relations, settings = Relations.of(self.kg), self.settings
         candidates = relations.named(text) or relations.similar(text, settings.relation)
         if not candidates and (model := self._embedder()) is not None:
             candidates = relations.meaning(text, settings.relation, model)
-        return self._kept(candidates)
+        return self._keep(candidates)
 
     def present(self, terms: Iterable[Term]) -> set[Term]:
         """Return those of some terms that are subject or object of a triple of the graph."""
@@ -261,7 +261,7 @@ class Grounder:
         rows = self.kg.select(queries.get("completion/present").bind(term=wanted))
         return {term for term in rows.column("term") if term is not None}
 
-    def _kept(self, candidates: Sequence[patterns.TermCandidate]) -> list[patterns.TermCandidate]:
+    def _keep(self, candidates: Sequence[patterns.TermCandidate]) -> list[patterns.TermCandidate]:
         best: Best = {}
         for candidate in candidates:
             improve(best, candidate, candidate.term.n3())
@@ -269,7 +269,7 @@ class Grounder:
         least = order[0].score - _MARGIN if order else 0.0
         return [c for c in order if c.score >= least][:_MAX_CANDIDATES]
 
-    def _checked(self, plan: patterns.TriplePlan) -> patterns.TriplePlan:
+    def _check(self, plan: patterns.TriplePlan) -> patterns.TriplePlan:
         """Return the plan with words in place of terms that the graph does not have."""
         slots = {x for t in plan.triples for x in (t.subject, t.object)} | set(plan.excluded)
         terms = {x for x in slots if isinstance(x, URIRef | Literal)}
@@ -282,7 +282,7 @@ class Grounder:
         # A term that is absent is words again, which may name something or nothing.
         return patterns.with_slots(plan, lambda slot, _: str(slot) if slot in absent else slot)
 
-    def _written(self, text: str, role: patterns.Role) -> patterns.TermCandidate | None:
+    def _literal(self, text: str, role: patterns.Role) -> patterns.TermCandidate | None:
         """Return what a text means that is an IRI, or a CURIE of a known prefix, of the graph."""
         if ":" not in text or any(c.isspace() for c in text.strip()):
             return None

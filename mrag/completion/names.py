@@ -503,13 +503,13 @@ class PropertyEnds:
         usual = self.kg.cached(f"completion usual {end} {property}", lambda: self._usual(end, property))
         return not usual or sum(usual.get(act, 0.0) for act in mine) / len(mine) >= _ALIKE
 
-    def mixed(self, property: str) -> bool:
+    def is_mixed(self, property: str) -> bool:
         """Return whether something stands at both ends of a property."""
         subjects = self._entities("subject", property, _KIND)
         self.learn("object", [property], subjects)
         return any(self._ends["object", property, one] for one in subjects)
 
-    def classed(self, end: End, property: str, entity: str) -> bool:
+    def has_classes(self, end: End, property: str, entity: str) -> bool:
         """Return whether an entity is of a class that those at an end of a property are mostly of."""
         mine, others = self._classes(end, property, entity)
         return bool(others) and 2 * sum(bool(mine & other) for other in others) > len(others)

@@ -92,7 +92,7 @@ def find_mentions(question: str, names: EntityNames, common: frozenset[str]) -> 
 
     mentions = []
     for start, end in spans:
-        at, text = _as_written(question, start, end, names)
+        at, text = _place_of(question, start, end, names)
         inner = any((a, b) != (start, end) and a <= start and end <= b for a, b in spans)
         mentions += [measured(at, text, candidate, inner) for candidate in names.exact(text)[:_ENTITIES]]
     for start, end in _nameless(question, words, common):
@@ -102,7 +102,7 @@ def find_mentions(question: str, names: EntityNames, common: frozenset[str]) -> 
     return mentions
 
 
-def _as_written(question: str, start: int, end: int, names: EntityNames) -> tuple[int, str]:
+def _place_of(question: str, start: int, end: int, names: EntityNames) -> tuple[int, str]:
     """Return a span with the signs around it that belong to a name, as in `Hush!` or `$9.99`."""
     best = start, question[start:end]
     for label in [candidate.label for candidate in names.exact(question[start:end])]:

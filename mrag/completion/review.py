@@ -480,7 +480,7 @@ def accept(
             catch_up(kg, _was_reasoned(kg))
         return WriteReport(proposal)
     checks = proposal.checks.with_those_of(settings) if settings else proposal.checks
-    checked = checked_anew(kg, proposal, checks, only)
+    checked = check_anew(kg, proposal, checks, only)
     rows = [one.triple for one in checked if one.verdict == "fits"]
     # Cut off before, some may be in the graph by this run already.
     begun = _begin(kg, proposal, checked)
@@ -493,7 +493,7 @@ def accept(
     return WriteReport(_run(kg, proposal.iri), tuple(rows), (), graph)
 
 
-def checked_anew(
+def check_anew(
     kg: KnowledgeGraph,
     run: CompletionRun,
     checks: CheckSettings | None = None,
@@ -501,8 +501,8 @@ def checked_anew(
 ) -> list[Statement]:
     """Return the statements of a run as they are checked when it is accepted."""
     stated = [*run.statements, *_names_relied_on(kg, run.statements)]
-    out = [one for one in stated if _left_out(one, only)]
-    wanted = [one for one in stated if not _left_out(one, only)]
+    out = [one for one in stated if _is_left_out(one, only)]
+    wanted = [one for one in stated if not _is_left_out(one, only)]
     new = {str(s.subject) for s in wanted if s.predicate == _LABEL}
     checked = _with_their_entities(check(kg, wanted, checks or run.checks, new=new))
     left = [replace(one, verdict="refused", objections=(LEFT_OUT,)) for one in out]
@@ -574,7 +574,7 @@ def rollback(kg: KnowledgeGraph, run: CompletionRun | str, *, update: bool = Tru
 # -- what is written -------------------------------------------------------------------------------
 
 
-def _left_out(one: Statement, only: Collection[str] | None) -> bool:
+def _is_left_out(one: Statement, only: Collection[str] | None) -> bool:
     """Return whether a person does not want a statement, now or when it was reviewed before."""
     return LEFT_OUT in one.objections if only is None else key_of(one.triple) not in only
 

@@ -213,7 +213,7 @@ class RelationWords:
         ahead: Counter[tuple[str, str]] = Counter()
         trust: Counter[str] = Counter()
         pairs = list(_pairs(EntityNames.of(kg), passages, self.names))
-        linked = _linked(kg, {(a, b) for _, _, lefts, rights in pairs for a in lefts for b in rights})
+        linked = _link(kg, {(a, b) for _, _, lefts, rights in pairs for a in lefts for b in rights})
         for between, every, lefts, rights in pairs:
             named = {relation for key in every for relation in self._named(key)}
             ends = [(a, b) for a in lefts for b in rights]
@@ -314,7 +314,7 @@ def _pairs(
                         yield between, every, lefts, rights
 
 
-def _linked(kg: KnowledgeGraph, pairs: set[tuple[str, str]]) -> dict[tuple[str, str], set[str]]:
+def _link(kg: KnowledgeGraph, pairs: set[tuple[str, str]]) -> dict[tuple[str, str], set[str]]:
     """Return which relations the graph has between entities, in their direction."""
     both = sorted(pairs | {(b, a) for a, b in pairs})
     query = queries.get("completion/predicates")
@@ -401,8 +401,8 @@ class Kinds:
             return False
         # The known entity stands, somewhere in the graph, where the unknown one is to stand here, or is like
         # those that do.
-        there = self.ends.has(place, predicate, str(known)) or self.ends.mixed(predicate)
-        return there or self.ends.classed(place, predicate, str(known))
+        there = self.ends.has(place, predicate, str(known)) or self.ends.is_mixed(predicate)
+        return there or self.ends.has_classes(place, predicate, str(known))
 
 
 @dataclass(frozen=True)
@@ -466,7 +466,7 @@ class NamePair:
     @property
     def stated(self) -> bool:
         """Return whether nothing is denied, or only behind a phrase that has both."""
-        return not self.denials or grammar.closed(self.sentence, self.low, self.high, self.denials)
+        return not self.denials or grammar.is_closed(self.sentence, self.low, self.high, self.denials)
 
     @property
     def headed(self) -> bool:
@@ -499,7 +499,7 @@ class PairReading:
         """Return which relations the words say that are nearest to a candidate, and how surely."""
         if pair.high.first - pair.low.last > _FAR or self._aside(pair):
             return {}
-        if link := self._linked(pair):
+        if link := self._link(pair):
             return link if not pair.denials else {}
         for i in reversed(pair.between) if pair.behind else pair.between:
             if relations := self._telling(pair, i):
@@ -514,7 +514,7 @@ class PairReading:
             or grammar.between_others(sentence, pair.low, pair.high)
             or grammar.qualifies(sentence, candidate)
             or grammar.in_fiction(sentence)
-            or (self.predicate and grammar.led_elsewhere(sentence, pair.high, self.own))
+            or (self.predicate and grammar.leads_elsewhere(sentence, pair.high, self.own))
             or any(now in self.own and past in pair.inside for now, past in _OVER.items())
         ):
             return True
@@ -545,7 +545,7 @@ class PairReading:
         passing = passing and grammar.beside(sentence, pair.at, pair.candidate, between)
         if passing and (relations := self._being(pair)):
             return relations
-        if grammar.apart(sentence, between, pair.behind, pair.candidate) and not self._placed(pair):
+        if grammar.are_apart(sentence, between, pair.behind, pair.candidate) and not self._is_placed(pair):
             return {}
         for i in around(sentence.words, pair.low, pair.high, pair.taken):
             relations = {} if pair.denials and i > pair.low.first else self.said(pair, i)
@@ -568,7 +568,7 @@ class PairReading:
         return (
             not grammar.unreal(sentence, place)
             and grammar.reaches(sentence, place, pair.candidate)
-            and not grammar.governed(sentence, pair.low, place, lambda i: self._tells(pair, i))
+            and not grammar.is_governed(sentence, pair.low, place, lambda i: self._tells(pair, i))
             and pair.stated
         )
 
@@ -577,12 +577,12 @@ class PairReading:
         relations: dict[str, Said] = {}
         words = pair.sentence.words
         own = self.words.at(words, place, pair.possible)
-        for i in grammar.listed(pair.sentence, place) if own else ():
+        for i in grammar.list_around(pair.sentence, place) if own else ():
             for relation, (sure, key) in self.words.at(words, i, pair.possible).items():
                 relations.setdefault(relation, Said(sure, key, i))
         return relations
 
-    def _placed(self, pair: NamePair) -> bool:
+    def _is_placed(self, pair: NamePair) -> bool:
         """Return whether a candidate stands where a verb takes it: "find Moss in Rome", "call Rome home"."""
         inside = [key for key in pair.inside if key not in ("a", "an", "the")]
         if not pair.behind or not self.predicate or len(inside) != 1:
@@ -596,7 +596,7 @@ class PairReading:
             return later  # "tagged Moss with robots"
         return key in ("in", "at", "on") and later and self._links("in")
 
-    def _linked(self, pair: NamePair) -> dict[str, Said]:
+    def _link(self, pair: NamePair) -> dict[str, Said]:
         """Return what a preposition says by itself: "Moss is by Ada", "built for Ada"."""
         sentence, place = pair.sentence, pair.candidate.first - 1
         while place > 0 and sentence.key(place) in ("the", "a", "client", "customer"):
@@ -680,7 +680,7 @@ class _Reading:
         place = self.sought.place
         if place == "predicate":
             return
-        for at, sure, since in self._known(sentence, self.sought.names[_opposite(place)]):
+        for at, sure, since in self._known_names(sentence, self.sought.names[_opposite(place)]):
             for candidate, text, surely, from_ in self._candidates(sentence, at):
                 possible = self.kinds.possible(text)
                 ahead = NamePair(sentence, at, candidate, text, possible)
@@ -717,8 +717,8 @@ class _Reading:
 
     def _relations(self, passage: Passage, sentence: grammar.ReadSentence) -> Iterator[Extraction]:
         names = self.sought.names
-        for s, sure, since in self._known(sentence, names["subject"]):
-            for o, surer, from_ in self._known(sentence, names["object"]):
+        for s, sure, since in self._known_names(sentence, names["subject"]):
+            for o, surer, from_ in self._known_names(sentence, names["object"]):
                 if s.overlaps(o):
                     continue
                 text = names["object"][0]
@@ -751,7 +751,9 @@ class _Reading:
         back = {(said.key, relation), (said.key.partition("+")[0], relation)}
         return first == (ahead != bool(back & self.words.inverse))
 
-    def _known(self, sentence: grammar.ReadSentence, names: Iterable[str]) -> list[tuple[Span, float, int]]:
+    def _known_names(
+        self, sentence: grammar.ReadSentence, names: Iterable[str]
+    ) -> list[tuple[Span, float, int]]:
         """Return where what is known stands in a sentence, how sure that is, and since where it is told."""
         spans = {span for name in names for span in find(sentence.words, name, self.names)}
         scores = dict.fromkeys(spans, (1.0, sentence.start))

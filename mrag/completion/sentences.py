@@ -175,7 +175,7 @@ def beyond(sentence: str, names: tuple[Span, ...]) -> tuple[int, ...]:
     return () if any(words[at].key in WORDS["meta"] | WORDS["saying"] for at in places) else tuple(places)
 
 
-def closed(sentence: ReadSentence, low: Span, high: Span, denials: Sequence[int]) -> bool:
+def is_closed(sentence: ReadSentence, low: Span, high: Span, denials: Sequence[int]) -> bool:
     """Return whether two names stand in a phrase between commas, and what is denied comes behind it.
 
     "Moss, written by Ada, was never printed" and "Written by Ada, Moss was never printed" tell who wrote it.
@@ -191,7 +191,7 @@ def closed(sentence: ReadSentence, low: Span, high: Span, denials: Sequence[int]
     return ahead and low.first > 0 and not after
 
 
-def governed(sentence: ReadSentence, low: Span, place: int, says: Callable[[int], bool]) -> bool:
+def is_governed(sentence: ReadSentence, low: Span, place: int, says: Callable[[int], bool]) -> bool:
     """Return whether a noun is what another verb is about: "lost the contract for", "applied for a job"."""
     head = low.last
     while head < place and (sentence.key(head).endswith("ly") or sentence.key(head) in WORDS["auxiliaries"]):
@@ -351,7 +351,7 @@ _GOES: Final = {
 """Verbs that a preposition goes with, where both only lead from a noun to a name."""
 
 
-def listed(sentence: ReadSentence, place: int) -> list[int]:
+def list_around(sentence: ReadSentence, place: int) -> list[int]:
     """Return a place and those that are listed with it: "written and directed", "writer-director"."""
     places = [place]
     for step in (-1, 1):
@@ -391,7 +391,7 @@ def between_others(sentence: ReadSentence, low: Span, high: Span) -> bool:
     return past and bool(set(sentence.keys(high.last, high.last + 3)) & {"until", "till"})
 
 
-def led_elsewhere(sentence: ReadSentence, high: Span, own: frozenset[str]) -> bool:
+def leads_elsewhere(sentence: ReadSentence, high: Span, own: frozenset[str]) -> bool:
     """Return whether a preposition that the relation does not have leads to a name: "born near Lund"."""
     away = WORDS["away"] | {"to"} if own & {"in", "at"} else WORDS["away"]
     return sentence.key(sentence.before_article(high.first)) in away - own
@@ -413,7 +413,7 @@ def qualifies(sentence: ReadSentence, candidate: Span) -> bool:
     return sentence.key(place.first - 1) in ("in", "at", "near") and not listed
 
 
-def apart(sentence: ReadSentence, between: Sequence[int], after: bool, candidate: Span) -> bool:
+def are_apart(sentence: ReadSentence, between: Sequence[int], after: bool, candidate: Span) -> bool:
     """Return whether a candidate stands in a phrase of its own: "wrote Moss in a small flat in Lyon"."""
     words = sentence.words
     if not after or not between or words[candidate.first].raw[0].isdigit():

@@ -41,7 +41,7 @@ from mrag.graph.record import LABELS
 from mrag.language.names import split_identifier
 from mrag.language.tokens import FUNCTION_WORDS, OTHERS, content, content_words, fold, stem, tokens, words
 from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM, OxTerm, Triple, from_ox
-from mrag.tracing import spanned
+from mrag.tracing import spanning
 
 _VOCABULARY = (RDF, RDFS, OWL)
 _NO_WEIGHT = frozenset(stem(w) for some in FUNCTION_WORDS.values() for w in some)
@@ -432,7 +432,7 @@ _CONTEXTS = 200
 _LINES = 2000
 
 
-@spanned("mrag.context", lambda context: {"mrag.lines": len(context.lines)})
+@spanning("mrag.context", lambda context: {"mrag.lines": len(context.lines)})
 def expand(
     kg: KnowledgeGraph,
     seeds: Sequence[tuple[str, float]],

@@ -19,7 +19,7 @@ from mrag.generation.models import check_read, invoke, model_errors, model_name
 from mrag.generation.plain_answer import plain_sentences, verbalise_all
 from mrag.generation.prompts import NO_MODEL_NOTICE, ONLY_IDS_NOTICE, messages, without_fences
 from mrag.generation.result import Answer, Citation, Sentence, recorded
-from mrag.generation.support.citations import Citer, FactSource, PictureCiter, judged, supports
+from mrag.generation.support.citations import Citer, FactSource, PictureCiter, judge, supports
 from mrag.generation.support.sentences import ThoughtFilter, split, take_ids, without_thoughts
 from mrag.generation.verbalise import VerbalisedSentence
 from mrag.language.tokens import tokens
@@ -155,7 +155,7 @@ def cite(
     sentences = []
     further: dict[str, Line] = {}
     for (before, bare, _), (support, subjects, under) in zip(pieces, supports(citer, pieces), strict=True):
-        one = judged(citer, bare, support, subjects, graph, under)
+        one = judge(citer, bare, support, subjects, graph, under)
         own = [_number(line, kept, further) for line in one.support.lines]
         if not any(line.inferred for line in own):
             bare = untrusted.without_ids(bare)

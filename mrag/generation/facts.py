@@ -19,7 +19,7 @@ from rdflib import Literal
 
 from mrag._tables import patterns, tables
 from mrag.context.render import Context, Line
-from mrag.generation.support.mentions import META, NAMING, ContextNames, TermMention, owned
+from mrag.generation.support.mentions import META, NAMING, ContextNames, TermMention, owners
 from mrag.generation.verbalise import TYPE, describes, is_empty
 from mrag.language.names import split_identifier
 from mrag.language.tokens import (
@@ -110,7 +110,7 @@ class QuestionNeeds:
         mentions = [m for m in self.names.find(question, asked) if m.first >= 0]
         self.kinds = self._kinds(asked, mentions)
         things = [m for m in mentions if not m.terms <= self._common]
-        self._owned = {t: owned(question, asked, m, things) for m in things for t in m.terms}
+        self._owned = {t: owners(question, asked, m, things) for m in things for t in m.terms}
         needs = self._want(question, asked, mentions)
         self.named = frozenset(filter(self._is_name, (t for w in needs for t in w.terms)))
         self.covers = {line.id: [_cover(w, line, self.stems[line.id]) for w in needs] for line in self.lines}
@@ -206,7 +206,7 @@ class QuestionNeeds:
             for w, r in zip(needs, rarity, strict=True)
         ]
 
-    def asked_for(self, line: Line) -> bool:
+    def is_asked_for(self, line: Line) -> bool:
         """Return whether the question names a line's predicate, or the line tells a class."""
         return str(line.triple.p) == TYPE or any(self._is_relation(w, line) for w in self.needs)
 
@@ -341,12 +341,12 @@ class FactSelector:
         defined = self._define() if self.question.strip() else by_rank[:3]
         if defined:
             count = _FACTS + 1 if len(defined) == 1 else _FACTS - 1
-            filled = [self._filled(FactGroup(s, (), frozenset(), 1.0), count) for s in defined]
+            filled = [self._fill(FactGroup(s, (), frozenset(), 1.0), count) for s in defined]
             told = tuple(self._without_repeats(filled))
             nearest = self._nearest([line for g in told for line in g.lines])
             partial, sought = bool(self.asked.deeds), self.asked.sought()
             return Selection(told, len(filled) > 1, partial=partial, sought=sought, nearest=nearest)
-        groups = self._ranked()
+        groups = self._rank()
         about = [g for g in groups if g.subject in self.asked.named]
         # The best group covers a name of the question, or much of its other words.
         strong = [self.asked.needs[i] for i in groups[0].covered] if groups else []
@@ -370,7 +370,7 @@ class FactSelector:
             partial |= not met
         if not many:
             count = _FACTS - 1 if partial else _FACTS + 1
-            kept = [self._filled(g, count) if self._only_named(g) else g for g in kept]
+            kept = [self._fill(g, count) if self._is_only_named(g) else g for g in kept]
         chosen = [line for g in kept for line in g.lines]
         return Selection(
             tuple(kept[:_ENTITIES]), many, self.asked.missing(), self._unlink(chosen),
@@ -379,7 +379,7 @@ class FactSelector:
 
     # --- Groups ------------------------------------------------------------------------------------
 
-    def _ranked(self) -> list[FactGroup]:
+    def _rank(self) -> list[FactGroup]:
         """Return the groups that cover something, the best first."""
         subjects = [s for s in self._of if s not in self.asked.names.properties]
         if self.asked.comparing:
@@ -411,7 +411,7 @@ class FactSelector:
             done.update(x.id for x in taken)
             joint.add(self.asked.joined(best))
             for i in range(len(got)):
-                got[i] = max(got[i], *(self._covered(i, x, near[x.id]) for x in taken))
+                got[i] = max(got[i], *(self._coverage(i, x, near[x.id]) for x in taken))
         return self._score(subject, chosen, got, frozenset(j for j in joint if len(j) > 1))
 
     def _within_reach(self, subject: Term) -> tuple[list[Line], dict[str, float]]:
@@ -430,7 +430,7 @@ class FactSelector:
         first, second = str(line.triple.p), str(far.triple.p)
         if second == TYPE or first in SCHEMA:
             return False
-        if not self.asked.asked_for(line) and not any(far.triple.o in w.terms for w in self.asked.needs):
+        if not self.asked.is_asked_for(line) and not any(far.triple.o in w.terms for w in self.asked.needs):
             return False  # what something else is like, that merely has to do with it
         # What holds of a class as such is not about its members.
         return first != TYPE or second in SCHEMA
@@ -441,7 +441,7 @@ class FactSelector:
         """Return the line that adds most to what is covered, and how much it adds."""
         best, gain = None, 0.0
         for line in lines:
-            covers = (self._covered(i, line, near[line.id]) for i in range(len(got)))
+            covers = (self._coverage(i, line, near[line.id]) for i in range(len(got)))
             parts = zip(self.asked.needs, covers, got, strict=True)
             new = sum(w.weight * max(0.0, cover - before) for w, cover, before in parts)
             if best is None or abs(new - gain) > 1e-9:
@@ -479,14 +479,14 @@ class FactSelector:
         rest = [(w.weight, g) for w, g in zip(self.asked.needs, got, strict=True) if subject not in w.terms]
         return sum(w * g for w, g in rest) < 0.5 * sum(w for w, _ in rest)
 
-    def _covered(self, i: int, line: Line, near: float) -> float:
+    def _coverage(self, i: int, line: Line, near: float) -> float:
         """Cover a word as part of an answer about the line's subject.
 
         "When was X released?" is not answered by the year of something that merely has to do with X.
         """
         wanted, cover = self.asked.needs[i], self.asked.covers[line.id][i]
         named = line.triple.o in wanted.terms and line.triple.o in self.asked.named
-        if cover and named and not self.asked.asked_for(line):
+        if cover and named and not self.asked.is_asked_for(line):
             return (0.6 if self.asked.listy else 0.3) * near
         if self.asked.is_of_owner(line, wanted):
             return 0.0
@@ -559,7 +559,7 @@ class FactSelector:
 
     def _only_names(self, groups: Sequence[FactGroup]) -> bool:
         """Return whether groups tell of what was named, but not what was asked of it."""
-        if self.asked.yes_or_no or not all(self._only_named(g) for g in groups):
+        if self.asked.yes_or_no or not all(self._is_only_named(g) for g in groups):
             return False
         return bool(self.asked.deeds) or any(not w.terms & self.asked.named for w in self.asked.needs)
 
@@ -607,17 +607,17 @@ class FactSelector:
         one = len(terms) == 1 or asked.comparing
         return [min(each, key=key) for each in known] if one and all(known) else []
 
-    def _only_named(self, group: FactGroup) -> bool:
+    def _is_only_named(self, group: FactGroup) -> bool:
         """Return whether a group covers no more than the name of its subject."""
         own = {*content(self._of[group.subject][0].labels[0]), *self.asked.aliases.get(group.subject, ())}
         return all(self.asked.needs[i].stem in own for i in group.covered)
 
     # --- Their lines -------------------------------------------------------------------------------
 
-    def _filled(self, group: FactGroup, max_facts: int) -> FactGroup:
+    def _fill(self, group: FactGroup, max_facts: int) -> FactGroup:
         """Return a group with the lines that describe its subject best."""
         predicates: dict[Term, list[Line]] = {}
-        for line in sorted(self._of.get(group.subject, ()), key=self._first_told):
+        for line in sorted(self._of.get(group.subject, ()), key=self._telling_order):
             predicates.setdefault(line.triple.p, []).append(line)
         kept: list[Line] = []
         for lines in list(predicates.values())[:max_facts]:
@@ -625,7 +625,7 @@ class FactSelector:
                 lines = [x for x in lines if not x.inferred][:3] or lines[:2]
             kept.extend(lines[: 1 if describes(lines[0]) else 5])
         if all(str(line.triple.p) == TYPE for line in kept):
-            kept += sorted(self._pointing_at(group.subject), key=self._first_told)[:max_facts]
+            kept += sorted(self._pointing_at(group.subject), key=self._telling_order)[:max_facts]
         return replace(group, lines=tuple(kept))
 
     def _pointing_at(self, thing: Term) -> list[Line]:
@@ -638,7 +638,7 @@ class FactSelector:
     def _is_only_pointed_at(self, thing: Term) -> bool:
         return thing not in self._of and not isinstance(thing, Literal) and bool(self._pointing_at(thing))
 
-    def _first_told(self, line: Line) -> tuple[int, bool, float, int]:
+    def _telling_order(self, line: Line) -> tuple[int, bool, float, int]:
         p, o = str(line.triple.p), line.triple.o
         kind = 0 if p == TYPE else 1 if describes(line) else 5 if p in NAMING else 2
         if kind == 2 and isinstance(o, Literal):

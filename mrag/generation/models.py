@@ -111,7 +111,7 @@ def check_read(model: BaseChatModel, said: BaseMessage | None) -> None:
         )
 
 
-def bounded(model: BaseChatModel, tokens: int) -> BaseChatModel:
+def bound(model: BaseChatModel, tokens: int) -> BaseChatModel:
     """Return a chat model that writes no more than some tokens, where its client has a setting for that."""
     known = [name for name in ("max_tokens", "num_predict") if name in type(model).model_fields]
     return model.model_copy(update=dict.fromkeys(known[:1], tokens)) if known else model
@@ -441,7 +441,7 @@ def any_ollama() -> ModelStatus:
 
     for model in sorted(models, key=rank):
         if _can_chat(model, _PATIENT):
-            return _ollama_found(_name(model))
+            return _ask_ollama(_name(model))
     return ModelStatus(
         None, "ollama", False, "Ollama runs, but has no chat model.", "Get one with `ollama pull llama3.2`."
     )
@@ -455,14 +455,14 @@ def ollama_model(name: str) -> ModelStatus:
         return _unreachable(error)
     for candidate in (name, f"{name}:latest"):
         if candidate in there:
-            return _ollama_found(candidate)
+            return _ask_ollama(candidate)
     listed = f" It has: {', '.join(there)}." if there else ""
     return ModelStatus(
         name, "ollama", False, f"Ollama has no model {name}.", f"Get it with `ollama pull {name}`.{listed}"
     )
 
 
-def _ollama_found(name: str) -> ModelStatus:
+def _ask_ollama(name: str) -> ModelStatus:
     try:
         about = _call("/api/show", {"model": name}, timeout=_PATIENT)["model_info"]
     except (OSError, ValueError, KeyError, TypeError):

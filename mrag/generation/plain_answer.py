@@ -11,7 +11,7 @@ from mrag.context.render import Context, Line, by_subject
 from mrag.generation.facts import FactGroup, FactSelector, Selection
 from mrag.generation.support.citations import Citer
 from mrag.generation.support.mentions import is_person
-from mrag.generation.verbalise import PHRASES, TYPE, Phrases, VerbalisedSentence, filled, value, verbalise
+from mrag.generation.verbalise import PHRASES, TYPE, Phrases, VerbalisedSentence, fill, value, verbalise
 from mrag.language.names import split_identifier
 from mrag.language.tokens import language_of, stem
 from mrag.rdf.terms import Term
@@ -83,8 +83,8 @@ def _cut_lists(chosen: Selection, context: Context, phrases: Phrases) -> list[st
             total = max(have[key], limit.total if limit else 0)
             if len(lines) > 1 and len(lines) < total and (whole or few):
                 label = phrases.quoted(" ".join(split_identifier(lines[0].labels[1]).split()))
-                count = filled(phrases.least, m=total) if limit and limit.more else total
-                notes[filled(phrases.shown, p=label, n=len(lines), m=count)] = None
+                count = fill(phrases.least, m=total) if limit and limit.more else total
+                notes[fill(phrases.shown, p=label, n=len(lines), m=count)] = None
     return list(notes)
 
 
@@ -116,18 +116,18 @@ def _caveats(chosen: Selection, language: str) -> list[str]:
     if not chosen.groups or chosen.partial:
         notes.append(phrases.no_match)
         if chosen.sought and language in PHRASES:
-            notes.append(filled(phrases.sought, names=phrases.join([*map(phrases.quoted, chosen.sought)])))
+            notes.append(fill(phrases.sought, names=phrases.join([*map(phrases.quoted, chosen.sought)])))
     # A common noun that the graph has no word for, such as "film", is worth a remark only where the
     # facts told do not answer anyway. Of a question in another language the graph may have no word at all.
     told = chosen.partial or not chosen.groups if language == "en" else not chosen.groups
     silent = [w for w in chosen.missing if told or (language == "en" and w[:1].isupper())]
     if silent and language in PHRASES and len(silent) < 5:
         names = phrases.join([phrases.quoted(word) for word in silent])
-        notes.append(filled(phrases.mentions, names=names))
+        notes.append(fill(phrases.mentions, names=names))
     if chosen.groups and chosen.unlinked and language in PHRASES:
         subject = chosen.groups[0].lines[0].labels[0] if not chosen.many else "this"
         if language == "en" or not chosen.many:
-            notes.append(filled(phrases.links, s=subject, names=phrases.join(chosen.unlinked)))
+            notes.append(fill(phrases.links, s=subject, names=phrases.join(chosen.unlinked)))
     return notes
 
 
@@ -171,7 +171,7 @@ def _also(groups: Sequence[FactGroup], phrases: Phrases) -> VerbalisedSentence:
         names.append(f"{own[0].labels[0]} ({', '.join(values)})")
     every = [(x, g.subject) for g in groups[:_MAX_NAMES] for x in g.lines]
     used = [x for x, subject in every if x.triple.s == subject] or [x for x, _ in every]
-    return VerbalisedSentence(filled(phrases.also, names=phrases.join(names)), tuple(used))
+    return VerbalisedSentence(fill(phrases.also, names=phrases.join(names)), tuple(used))
 
 
 def _check(
@@ -188,7 +188,7 @@ def _check(
     for before, told in parts:
         if told.lines:
             ids = [line.id for line in told.lines]
-            own = citer.limited(ids)
+            own = citer.limit(ids)
             support = own.support(told.text, ids, subjects)
             if not support.supported or {x.id for x in support.lines} != set(ids):
                 told = VerbalisedSentence(f"{'; '.join(line.text for line in told.lines)}.", told.lines)

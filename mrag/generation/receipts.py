@@ -128,7 +128,7 @@ class KeyStore:
             raise ConfigError("The private key is no Ed25519 key.", file=str(self.file))
         return _signing(private)
 
-    def trusted(self) -> Mapping[str, str]:
+    def trusted_keys(self) -> Mapping[str, str]:
         """Return the names of trusted keys by key, this installation's own among them."""
         own = self.own()
         return {**{key: name for name, key in self._read().items()}, **({own.public: OWN} if own else {})}
@@ -243,7 +243,7 @@ def receipt(
     return {**made, "proof": {**proof, "proofValue": base58(key.sign(_sign(made, proof)))}}
 
 
-def opened(value: Mapping[str, Any]) -> Receipt | None:
+def open_receipt(value: Mapping[str, Any]) -> Receipt | None:
     """Read a receipt, and make it again from what it says; None of what is no receipt."""
     if "@context" not in value:
         return None
@@ -403,12 +403,12 @@ def with_receipt(
     return replace(report, checked=checked, altered=(*report.altered, *altered), parts=tuple(parts))
 
 
-def checked_alone(value: Mapping[str, Any], keys: KeyStore | None = None) -> VerifyReport:
+def check_alone(value: Mapping[str, Any], keys: KeyStore | None = None) -> VerifyReport:
     """Check a receipt without the graph: whether it contradicts itself, and whose signature it has."""
-    receipt = opened(value)
+    receipt = open_receipt(value)
     if receipt is None:
         raise ModelError(
             "Without the graph only a receipt can be checked.",
             hint="Make one with `mrag verify answer.json --receipt OUT`.",
         )
-    return with_receipt(verify(receipt.answer), receipt, lambda: (keys or KeyStore()).trusted())
+    return with_receipt(verify(receipt.answer), receipt, lambda: (keys or KeyStore()).trusted_keys())

@@ -291,7 +291,7 @@ def recorded(context: Context) -> Context:
     kept = tuple(
         replace(
             line,
-            text=untrusted.shown(line.text),
+            text=untrusted.show(line.text),
             labels=_labels(line.labels),
             score=line.score if math.isfinite(line.score) else 0.0,  # JSON has no NaN
             hop=1,
@@ -515,7 +515,7 @@ class Answer:
                 () if computed else tuple(map(OtherReading.from_json, value.get("readings", ()))),
             )  # fmt: skip
 
-    def doubted(self) -> dict[str, list[str]]:
+    def doubts(self) -> dict[str, list[str]]:
         """Return the sentences that what was read does not support, under what holds of them instead."""
         doubts: dict[str, list[str]] = {}
         for sentence in self.sentences:
@@ -545,7 +545,7 @@ class Answer:
             parts.append(html.table(("", "triple", "layer"), rows))
         if self.completed is not None:
             parts += self._completed_html(self.completed)
-        for heading, told in self.doubted().items():
+        for heading, told in self.doubts().items():
             parts += [html.tag("p", heading), html.bullets(told)]
         if self.notice:
             parts.append(html.tag("p", html.tag("small", self.notice)))
@@ -589,7 +589,7 @@ class Answer:
         if self.citations:
             shown = (untrusted.line(c.line_id, c.text, c.mark.strip()) for c in self.citations)
             parts.append("\n".join(map(inline, shown)))
-        for heading, told in self.doubted().items():
+        for heading, told in self.doubts().items():
             parts.append("\n".join([heading, *(f"- {inline(text)}" for text in told)]))
         if self.notice:
             parts.append(self.notice)

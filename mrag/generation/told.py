@@ -46,7 +46,7 @@ def lines_of(
         yield "text", ""
     yield from (("text", inline(f"[{c.line_id}] {c.text}{c.mark}")) for c in given.citations)
     yield from (("text", text) for part in given.beside() for text in ("", part))
-    for heading, told in given.doubted().items():
+    for heading, told in given.doubts().items():
         yield from (("yellow", text) for text in (heading, *(f"- {one}" for one in told)))
     if context:
         yield from (("text", text) for text in ("", given.context.text()))

@@ -111,7 +111,7 @@ PHRASES: Mapping[str, Phrases] = {
 _PLACEHOLDER = re.compile(r"\{(a s|a o|s|p|o|n|m|names)\}")
 
 
-def filled(template: str, **values: object) -> str:
+def fill(template: str, **values: object) -> str:
     """Fill in a template at once, so that no value is read as one."""
     return _PLACEHOLDER.sub(lambda place: str(values[place[1]]), template)
 
@@ -146,7 +146,7 @@ _LINKING = PREPOSITIONS | words(
 _DE = re.compile(r"\bde (?=[AEIOUYÀÂÄÉÈÊËÎÏÔÖÙÛÜaeiouyàâäéèêëîïôöùûü])")
 
 
-def told_in(language: str, line: Line, label: str, values: Sequence[str], marked: str, *, prose: bool) -> str:
+def tell(language: str, line: Line, label: str, values: Sequence[str], marked: str, *, prose: bool) -> str:
     """Say what lines of one subject and predicate say, without a full stop."""
     name = line.labels[0]
     phrases = PHRASES.get(language)
@@ -169,7 +169,7 @@ def _elide(phrases: Phrases, template: str, name: str, value: str, label: str = 
         template = template.replace("de {s}", "d'{s}")
     if phrases.elides and _DE.match(f"de {value}"):
         template = template.replace("de {o}", "d'{o}")
-    return filled(template, s=name, o=value, p=label)
+    return fill(template, s=name, o=value, p=label)
 
 
 def _is_noun(label: str) -> bool:
@@ -263,7 +263,7 @@ def describes(line: Line) -> bool:
     return isinstance(line.triple.o, Literal) and line.labels[1].casefold() in _PROSE
 
 
-def unquoted(label: str) -> str:
+def unquote(label: str) -> str:
     """Return a literal, as a context shows it, without its quotation marks."""
     return (
         label[1:-1] if len(label) > 2 and label[0] == label[-1] == '"' and '"' not in label[1:-1] else label
@@ -275,7 +275,7 @@ def value(line: Line, wanted: frozenset[str] = frozenset()) -> str:
     label = line.labels[2]
     o = line.triple.o
     if isinstance(o, Literal):
-        label = unquoted(label)
+        label = unquote(label)
         if o.datatype is not None and str(o.datatype) in _WHOLE:
             number = fold(label)
             return number if re.fullmatch(r"-?\d+(?:\.\d+)?", number) else label
@@ -292,11 +292,11 @@ def _alike(lines: Sequence[Line]) -> list[list[Line]]:
 
 def _translate(language: str, lines: Sequence[Line], wanted: frozenset[str]) -> VerbalisedSentence:
     values = [_quote(line, wanted) if describes(line) else value(line, wanted) for line in lines]
-    marked = _marked(values, lines, PHRASES.get(language, PHRASES["en"]))
+    marked = _with_mark(values, lines, PHRASES.get(language, PHRASES["en"]))
     label = lines[0].labels[1]
     if (parted := _label(lines[0])).casefold() != label.casefold():
         label = parted  # a name from code; the capital of a German noun stays
-    text = told_in(language, lines[0], label, values, marked, prose=describes(lines[0]))
+    text = tell(language, lines[0], label, values, marked, prose=describes(lines[0]))
     return VerbalisedSentence(_sentence(text), tuple(lines))
 
 
@@ -313,14 +313,14 @@ def _of_schema(template: str, line: Line, shown: str) -> str:
     """Say what an axiom says, with a class expression as what holds of members or in quotation marks."""
     name = line.labels[0]
     if not is_expression(line):
-        return filled(template, **{"s": name, "a s": article(name), "o": shown, "a o": article(shown)})
+        return fill(template, **{"s": name, "a s": article(name), "o": shown, "a o": article(shown)})
     p = str(line.triple.p)
     if p == RDFS + "subClassOf":
         return of_members(name, shown)
     if p == OWL + "equivalentClass":
         return f"{article(name)} is defined as “{bare(shown)}”"
     quoted = f"“{bare(shown)}”"
-    return filled(template, **{"s": name, "a s": article(name), "o": quoted, "a o": quoted})
+    return fill(template, **{"s": name, "a s": article(name), "o": quoted, "a o": quoted})
 
 
 def _clause(p: str, lines: tuple[Line, ...], wanted: frozenset[str]) -> _Clause:
@@ -328,7 +328,7 @@ def _clause(p: str, lines: tuple[Line, ...], wanted: frozenset[str]) -> _Clause:
     values = [value(line, wanted) for line in lines]
     name = lines[0].labels[0]
     if p == TYPE:
-        return _Clause("phrase", f"is {_marked([article(v) for v in values], lines)}", "", lines)
+        return _Clause("phrase", f"is {_with_mark([article(v) for v in values], lines)}", "", lines)
     for table in (_OF_CLASSES, _OF_PROPERTIES):
         if p in table:
             texts = [
@@ -337,22 +337,22 @@ def _clause(p: str, lines: tuple[Line, ...], wanted: frozenset[str]) -> _Clause:
             joined = join(texts)
             return _Clause("whole", joined[:1].upper() + joined[1:], "", lines)
     if p in _PHRASES:
-        return _Clause("phrase", filled(_PHRASES[p], o=_marked(values, lines)), "", lines)
+        return _Clause("phrase", fill(_PHRASES[p], o=_with_mark(values, lines)), "", lines)
     if describes(lines[0]):
         quoted = [_quote(line, wanted) for line in lines]
-        return _Clause("prose", f"is described as {_marked(quoted, lines)}", "", lines)
+        return _Clause("prose", f"is described as {_with_mark(quoted, lines)}", "", lines)
     if all(str(getattr(line.triple.o, "datatype", "")) == XSD + "boolean" for line in lines):
         return _Clause("phrase", join([yes_or_no(label, v) for v in values]) + _mark(lines), "", lines)
     kind, text = relation(label, len(values) > 1)
     if kind == "noun":
         verb = "are" if len(values) > 1 else "is"
-        return _Clause("noun", text, f"{verb} {_marked(values, lines)}", lines)
+        return _Clause("noun", text, f"{verb} {_with_mark(values, lines)}", lines)
     if kind == "foreign":
-        return _Clause("whole", f"{name} — {label}: {_marked(values, lines)}", "", lines)
-    return _Clause("phrase", f"{text} {_marked(values, lines)}", "", lines)
+        return _Clause("whole", f"{name} — {label}: {_with_mark(values, lines)}", "", lines)
+    return _Clause("phrase", f"{text} {_with_mark(values, lines)}", "", lines)
 
 
-def _marked(values: Sequence[str], lines: Sequence[Line], phrases: Phrases = PHRASES["en"]) -> str:
+def _with_mark(values: Sequence[str], lines: Sequence[Line], phrases: Phrases = PHRASES["en"]) -> str:
     """Join values, and say behind which of them reasoning stands."""
     marks = [line.inferred for line in lines]
     if all(marks) and len(marks) > 1:

@@ -30,9 +30,9 @@ from mrag.generation.result import (
     line_to_json,
     same,
 )
-from mrag.generation.support.citations import Citer, FactSource, PictureCiter, judged, supports, verdict_of
+from mrag.generation.support.citations import Citer, FactSource, PictureCiter, judge, supports, verdict_of
 from mrag.generation.support.sentences import with_ids
-from mrag.generation.verbalise import unquoted
+from mrag.generation.verbalise import unquote
 from mrag.graph.record import status_of
 from mrag.rdf.terms import Term, Triple, triple_from_json
 from mrag.terminal import inline
@@ -149,7 +149,7 @@ def wrong_line(line: Line, labels: Names | None, said: Said | None) -> list[str]
     parts = (*line.labels, *told)
     whole = untrusted.fact(parts)
     # Lines that were not made here may be written as they stand, and are made fit as a whole.
-    ways = (untrusted.shown(whole), untrusted.shown(f"({', '.join(parts)})"))
+    ways = (untrusted.show(whole), untrusted.show(f"({', '.join(parts)})"))
     if said is None and line.named:
         right = len(bare.splitlines()) == 1 and any(bare.startswith(way[:-1]) for way in ways)
     else:
@@ -159,7 +159,7 @@ def wrong_line(line: Line, labels: Names | None, said: Said | None) -> list[str]
 
 def _shows(value: str, label: str) -> bool:
     """Return whether a label is a value, in quotation marks or not, and maybe cut as one sees."""
-    for shown in (label, unquoted(label), label[1:-1] if label[:1] == label[-1:] == '"' else label):
+    for shown in (label, unquote(label), label[1:-1] if label[:1] == label[-1:] == '"' else label):
         shown = _space_out(shown)
         if shown == value or (len(shown) > 1 and shown[-1] == "…" and value.startswith(shown[:-1])):
             return True
@@ -212,7 +212,7 @@ class VerifyReport:
         """Return the parts of one state."""
         return tuple(part for part in self.parts if part.state == state)
 
-    def recomputed(self, name: str) -> bool:
+    def is_recomputed(self, name: str) -> bool:
         """Return whether a part was recomputed."""
         return any(part.name == name for part in self.of("recomputed"))
 
@@ -256,7 +256,7 @@ class VerifyReport:
         return "\n".join(map(inline, rows))
 
     def _headline(self) -> str:
-        if not self.recomputed(TRIPLES):
+        if not self.is_recomputed(TRIPLES):
             by = {part.note for part in self.of("signed")}
             signed = f", and it is signed {' and '.join(sorted(by))}" if by else ""
             return f"Nothing in it contradicts the rest{signed}; the graph was not asked."
@@ -267,7 +267,7 @@ class VerifyReport:
                 f"Verified: {there}, and every sentence holds{' that is not marked' if self.flagged else ''}."
             )
         follows = ", and what is not marked follows" if self.flagged else ", and the sentences follow"
-        return f"Verified in part: {there}{f'{follows} from them' if self.recomputed(SENTENCES) else ''}."
+        return f"Verified in part: {there}{f'{follows} from them' if self.is_recomputed(SENTENCES) else ''}."
 
 
 def _tell(parts: Iterable[CheckedPart]) -> str:
@@ -366,7 +366,7 @@ def verify(
     if computed:
         unsupported = [s["text"] for s in sentences if recompute and s["text"] not in again.sentences]
     else:
-        unsupported = _unsupported(value, context, sentences, present, altered, facts)
+        unsupported = _unsupported_sentences(value, context, sentences, present, altered, facts)
     written = "".join(s["before"] + with_ids(s["text"], s["citations"]) for s in sentences)
     if written != value["text"]:
         altered.append("the text is not what its sentences make")
@@ -440,7 +440,7 @@ def _parts(value: Mapping[str, Any]) -> tuple[Context, list[dict[str, Any]], Seq
         return context, sentences, value["citations"]
 
 
-def _unsupported(
+def _unsupported_sentences(
     value: Mapping[str, Any],
     context: Context,
     sentences: Sequence[Mapping[str, Any]],
@@ -483,7 +483,7 @@ def _misjudge(
     if sentence["supported"]:
         return [f"marked as supported and as {sentence['verdict']}: {text[:80]}"]
     # Beside all lines it may say less than beside those that it cites.
-    again = judged(citer, text, citer.support(text, (), before, under=under), before, facts, under)
+    again = judge(citer, text, citer.support(text, (), before, under=under), before, facts, under)
     if again.support.supported:
         return [f"marked as not supported, which it is: {text[:80]}"]
     if facts is None or sentence["verdict"] == "unread":

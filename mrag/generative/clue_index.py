@@ -386,7 +386,7 @@ def build_segments(
         while (following := len(places) - len(waiting)) in waiting:
             own = ((bases[n] + int(places[n][at]), doc_id) for n, at, doc_id in names[following])
             owned = sorted(own)
-            ids = StoredSegment.packed({"names": StringTable.of(name for _, name in owned)})
+            ids = StoredSegment.pack({"names": StringTable.of(name for _, name in owned)})
             owners = np.array([owner for owner, _ in owned], np.uint32)
             yield ClueSegment({**waiting.pop(following), **ids, "owners": owners})
 

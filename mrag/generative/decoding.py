@@ -211,7 +211,7 @@ class _Group:
                 live.append(beam)
             if len(live) == self.width or ended == 2 * self.width:
                 break
-        self.live = [] if self._settled(live) else live
+        self.live = [] if self._is_settled(live) else live
 
     def _best(
         self, at: int, rows: LogProbabilities, without: LogProbabilities | None, taken: Counter[int]
@@ -252,7 +252,7 @@ class _Group:
             return None
         return _Beam(tokens, cursor, log_probability, score, parent.row)
 
-    def _settled(self, live: list[_Beam]) -> bool:
+    def _is_settled(self, live: list[_Beam]) -> bool:
         """Return whether no beam can be better than the clues that are done."""
         if len(self.done) < self.width or not live:
             return False

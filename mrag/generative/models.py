@@ -151,7 +151,7 @@ def library(name: str) -> Any:
         raise ModelError(f"{name.partition('.')[0]} is not installed.", hint=_INSTALL) from error
 
 
-def pretrained(name: str, source: str, **options: Any) -> tuple[Any, Any]:
+def load_pretrained(name: str, source: str, **options: Any) -> tuple[Any, Any]:
     """Return a causal model of transformers and its tokeniser; `name` is what a person called it."""
     library("torch")
     transformers, options = library("transformers"), {"trust_remote_code": False, **options}
@@ -223,7 +223,7 @@ class TransformersModel:
     def open(cls, name: str) -> TransformersModel:
         """Load a model; more threads than there are idle cores make it many times slower."""
         library("torch").set_num_threads(1)
-        return cls(*pretrained(name, name), name)
+        return cls(*load_pretrained(name, name), name)
 
     def start(self, prompt: Sequence[int]) -> TransformersBeams:
         """Read a prompt and give one beam behind it."""

@@ -155,7 +155,7 @@ class GenerativeRanker:
             LoadError: If the picture cannot be read.
         """
         restriction, shown = self._restriction()
-        clues, note = self._decoded(question, restriction)
+        clues, note = self._decode(question, restriction)
         allowed = None if restriction is None else restriction.ids
         hits: list[Hit] = []
         seen: set[str] = set()
@@ -178,9 +178,9 @@ class GenerativeRanker:
         Raises:
             ModelError: As `rank` does.
         """
-        return self._decoded(question, self._restriction()[0])[0]
+        return self._decode(question, self._restriction()[0])[0]
 
-    def _decoded(self, question: Question, mask: Restriction | None) -> tuple[list[Clue], str]:
+    def _decode(self, question: Question, mask: Restriction | None) -> tuple[list[Clue], str]:
         """Return the clues for a question, best first, and what to say of its picture."""
         words, note = self._words(question)
         return decode(self.model, self.index, self.prompt(words), self.settings, restriction=mask), note

@@ -27,7 +27,7 @@ from pickle import UnpicklingError
 from typing import Any, Final
 
 from mrag.errors import ConfigError, LoadError, ModelError
-from mrag.generative.models import Tokeniser, TransformersModel, library, pretrained
+from mrag.generative.models import Tokeniser, TransformersModel, library, load_pretrained
 from mrag.language.analysis import Analyser
 from mrag.language.tokens import STOP_WORDS
 from mrag.storage.files import save
@@ -270,7 +270,7 @@ def open_backbone(name: str) -> TransformersModel:
         library("gguf")
         library("accelerate")
         rest, where = str(path.parent), {"gguf_file": path.name}
-    model, tokeniser = pretrained(name, rest, dtype=library("torch").float32, **where)
+    model, tokeniser = load_pretrained(name, rest, dtype=library("torch").float32, **where)
     if hasattr(model.config, "quantization_config"):
         # Its weights are unpacked, so it can be written like any other.
         vars(model).pop("hf_quantizer", None)

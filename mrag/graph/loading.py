@@ -113,7 +113,7 @@ def recover(kg: KnowledgeGraph) -> str:
                 kg.store.clear(graph)
         return f"An unfinished load of {_few(pending['load'])} was discarded."
     replacing = bool(pending.get("replacing"))
-    _asserted(kg, before, written, pending["prefixes"], _change(pending["load"]), replacing=replacing)
+    _check_names(kg, before, written, pending["prefixes"], _change(pending["load"]), replacing=replacing)
     return f"The load of {_few(pending['load'])} had been completed before the interruption."
 
 
@@ -205,11 +205,11 @@ def _assert(
         with suppress(StoreError):
             recover(kg)
         raise
-    _asserted(kg, before, written, prefixes, _change(paths), touched, replacing=replacing)
+    _check_names(kg, before, written, prefixes, _change(paths), touched, replacing=replacing)
     return kg.record.triples - (0 if replacing else before.triples)
 
 
-def _asserted(
+def _check_names(
     kg: KnowledgeGraph,
     before: Record,
     written: _Written,

@@ -392,7 +392,7 @@ def touched_since(store: TripleStore, kg: str, since: int, until: int) -> Touche
     """Return what all changes between two revisions touched, or None if that is not known."""
     if since == until:
         return TouchedEntities()
-    known = {one.since: one for one in recorded(store, kg, since, until)}
+    known = {one.since: one for one in recorded_changes(store, kg, since, until)}
     touched, at = TouchedEntities(), since
     while at != until:
         one = known.pop(at, None)
@@ -403,7 +403,7 @@ def touched_since(store: TripleStore, kg: str, since: int, until: int) -> Touche
     return touched
 
 
-def recorded(store: TripleStore, kg: str, since: int, until: int) -> list[RecordedChange]:
+def recorded_changes(store: TripleStore, kg: str, since: int, until: int) -> list[RecordedChange]:
     """Return the changes between two revisions that are still kept, in their order."""
     wanted = range(max(since + 1, until - _PLACES + 1), until + 1)
     names = [place for revision in wanted for place in places(kg, revision)]

@@ -33,7 +33,7 @@ from mrag.stores.changes import (
     needs_queries,
 )
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.stores.process.channel import timed_out
+from mrag.stores.process.channel import timeout
 from mrag.stores.process.parsing import Bounds, parsed
 
 if TYPE_CHECKING:
@@ -233,12 +233,12 @@ def work_out(
     until = time.monotonic() + seconds
     steps = parsed(operations, replace(Bounds.from_env(), seconds=seconds))
     if not isinstance(store, OxigraphStore):
-        from mrag.stores.remote import RemoteChanges, copied  # which loads what speaks HTTP
+        from mrag.stores.remote import RemoteChanges, copy_graphs  # which loads what speaks HTTP
 
         server = cast("SparqlStore", store)
         if not needs_queries(steps[1:]):
             return _alone(RemoteChanges(server, layout, until=until), steps)
-        with copied(server, layout) as copy:
+        with copy_graphs(server, layout) as copy:
             return work_out(copy, layout, steps, until - time.monotonic())
     if not needs_queries(steps):
         return _alone(Changes(store.engine, layout, until=until), steps)
@@ -253,7 +253,7 @@ def work_out(
     store.workers.release(worker)
     if reply[0] != "changes":
         raise QueryRefused(f"{str(reply[-1]).rstrip('.')}.")
-    return UpdateOutcome.unpacked(reply[1])
+    return UpdateOutcome.unpack(reply[1])
 
 
 def _alone(changes: Changes, steps: Sequence[Operation]) -> UpdateOutcome:
@@ -263,7 +263,7 @@ def _alone(changes: Changes, steps: Sequence[Operation]) -> UpdateOutcome:
     except Refused as error:
         raise QueryRefused(f"{str(error).rstrip('.')}.") from error
     except TimeoutError as error:
-        raise timed_out("") from error
+        raise timeout("") from error
     return changes.outcome()
 
 

@@ -370,7 +370,7 @@ class _Lookup:
                 for t in self.slots[target]:
                     keys.append(s * width + t)
                     places.append(place)
-        return self._known(np.array(keys, np.int64), np.array(places, np.int64))
+        return self._known_rows(np.array(keys, np.int64), np.array(places, np.int64))
 
     def other_arcs(self) -> Rows:
         """Find the pairs of the segment between two different nodes that have no edge in the question."""
@@ -381,9 +381,9 @@ class _Lookup:
             free[source, target] = False
         wanted = free[nodes[:, None], nodes[None, :]]
         keys = (slots[:, None] * len(self.segment.slots) + slots[None, :])[wanted]
-        return self._known(keys, keys)[0]
+        return self._known_rows(keys, keys)[0]
 
-    def _known(self, keys: Rows, places: Rows) -> tuple[Rows, Rows]:
+    def _known_rows(self, keys: Rows, places: Rows) -> tuple[Rows, Rows]:
         known = self.segment.pair_keys
         if not len(known):
             return keys[:0], places[:0]
@@ -396,7 +396,7 @@ class _Lookup:
         segment, width = self.segment, len(self.segment.slots)
         if len(sources) * len(targets) <= _PRODUCT:
             keys = (np.array(sources, np.int64)[:, None] * width + np.array(targets, np.int64)).ravel()
-            return self._known(keys, keys)[0]
+            return self._known_rows(keys, keys)[0]
         wanted = np.zeros(width, bool)
         wanted[list(targets)] = True
         bounds = np.array(sources, np.int64)[:, None] * width + np.array([0, width])

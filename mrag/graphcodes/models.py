@@ -93,7 +93,7 @@ class ModelExtractor:
         said, answer = _SHOT
         shown = untrusted.lines(text[:_MOST_CHARS])
         examples: list[BaseMessage] = [HumanMessage(f"Text: {said}"), AIMessage(answer)]
-        return self._asked([SystemMessage(INSTRUCTIONS), *examples, HumanMessage(f"Text: {shown}")])
+        return self._ask([SystemMessage(INSTRUCTIONS), *examples, HumanMessage(f"Text: {shown}")])
 
     def extract_picture(self, path: Path | str) -> GraphCode:
         """Read one picture: JPEG, PNG, WebP or GIF.
@@ -106,9 +106,9 @@ class ModelExtractor:
 
         picture = open_picture(Path(path))
         message = HumanMessage([{"type": "text", "text": PICTURE_INSTRUCTIONS}, dict(picture.block())])
-        return self._asked([message])
+        return self._ask([message])
 
-    def _asked(self, messages: list[BaseMessage]) -> GraphCode:
+    def _ask(self, messages: list[BaseMessage]) -> GraphCode:
         code, problem = invoke_repaired(self.model, messages, SCHEMA, _read)
         if code is None:
             hint = "Try another model, or the extractor without one."

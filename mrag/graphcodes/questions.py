@@ -72,11 +72,11 @@ class QuestionCodes:
             edges.append(_unknown(ends, said, near))
         return GraphCode.of([Node(end.id, end.label) for end in ends], [edge for edge in edges if edge])
 
-    def linked(self, code: GraphCode) -> GraphCode:
+    def link(self, code: GraphCode) -> GraphCode:
         """Return a code whose terms and relations are those of the graph that are called so."""
-        nodes = {n.id: self._called(n.id, ("entity", "class")) for n in code.nodes if not is_iri(n.id)}
+        nodes = {n.id: self._call(n.id, ("entity", "class")) for n in code.nodes if not is_iri(n.id)}
         said = {e.relation for e in code.edges if not is_iri(e.relation)}
-        relations = {relation: self._called(_said(relation), ("property",)) for relation in said}
+        relations = {relation: self._call(_says(relation), ("property",)) for relation in said}
         nodes = {node_id: called for node_id, called in nodes.items() if called}
         relations = {said: called for said, called in relations.items() if called}
         ends = [Node(nodes.get(n.id, n.id), n.label, n.types) for n in code.nodes]
@@ -90,7 +90,7 @@ class QuestionCodes:
         ]
         return GraphCode.of(ends, edges, code.parts)
 
-    def _called(self, name: str, kinds: tuple[Named, ...]) -> str:
+    def _call(self, name: str, kinds: tuple[Named, ...]) -> str:
         """Return what is surely called so, empty if nothing is."""
         words = tokens(name)
         for mention in lexicon_of(self.kg, None).match(words, name):
@@ -143,7 +143,7 @@ class QuestionCodes:
         return Edge(*min(rows)[1:]) if rows else None
 
 
-def _said(relation: str) -> str:
+def _says(relation: str) -> str:
     """Return a relation in words, without the marks of scene graphs and the `is` of `is developed by`."""
     first, _, rest = readable(relation).partition(" ")
     return rest if rest and first in _BEING else readable(relation)

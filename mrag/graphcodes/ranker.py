@@ -79,7 +79,7 @@ class GraphCodeRanker:
 
     def named(self, code: GraphCode) -> GraphCode:
         """Return a code whose terms are what they name in the graph."""
-        return code if self._questions is None else self._questions.linked(code)
+        return code if self._questions is None else self._questions.link(code)
 
     @cached_property
     def _questions(self) -> QuestionCodes | None:
@@ -165,7 +165,7 @@ def _match(doc: str, scores: CodeScores, order: Weighted | Lexicographic) -> Cod
     return CodeMatch(doc, -_falling(order(scores))[0], scores)
 
 
-def summed(
+def sum_scores(
     rankings: Sequence[Mapping[str, float]], weights: Sequence[float] | None = None
 ) -> list[tuple[str, float]]:
     """Add up the scores of several rankings, each divided by its best."""
@@ -182,7 +182,7 @@ def summed(
 
 
 class ScoreFusedRanker(FusedRanker):
-    """Fuses rankings by their scores, see `summed`.
+    """Fuses rankings by their scores, see `sum_scores`.
 
     Graph codes have scores that mean something: 1 is the same graph. Reciprocal ranks throw that away.
 
@@ -202,5 +202,5 @@ class ScoreFusedRanker(FusedRanker):
         [('b', ('0.8', '12.0')), ('a', ('0.9',))]
     """
 
-    def _fused(self, rankings: Sequence[Sequence[Hit]]) -> list[tuple[str, float]]:
-        return summed([{hit.iri: hit.score for hit in ranking} for ranking in rankings], self.weights)
+    def _fuse(self, rankings: Sequence[Sequence[Hit]]) -> list[tuple[str, float]]:
+        return sum_scores([{hit.iri: hit.score for hit in ranking} for ranking in rankings], self.weights)

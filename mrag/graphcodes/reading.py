@@ -142,7 +142,7 @@ class TextExtractor:
         return float(shares[verbs].sum() / shares.sum())
 
 
-def _checked(folder: Path) -> None:
+def _check(folder: Path) -> None:
     """Make sure that a package which carries a pipeline is the one that was looked at."""
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*"), key=lambda p: p.relative_to(folder).as_posix()):
@@ -161,7 +161,7 @@ def _checked(folder: Path) -> None:
 def _parser(name: str) -> Any:
     spec = find_spec(name) if name == PIPELINES[1] else None
     for folder in (spec.submodule_search_locations if spec is not None else None) or ():
-        _checked(Path(folder))
+        _check(Path(folder))
     try:
         return import_module("spacy").load(name, exclude=["ner", "senter"])
     except OSError as error:
@@ -382,7 +382,7 @@ class _Reading:
                         return self._mean(child)
         return at
 
-    def _named(self, at: int) -> list[int]:
+    def _name(self, at: int) -> list[int]:
         """Return a noun with those that are listed after it, each as what it means."""
         word = self.s[at]
         heads = []
@@ -391,7 +391,7 @@ class _Reading:
         elif word.tag == "PRP" and INSTEAD["pronouns"].get(word.text):
             heads.append(at)
         listed = [child for child in self.s.children(at, "conj") if self.s[child].noun]
-        return heads + [noun for child in listed for noun in self._named(child)]
+        return heads + [noun for child in listed for noun in self._name(child)]
 
     def _list_before(self, at: int) -> list[int]:
         """Return a noun with the nouns before it in the same list."""
@@ -411,14 +411,14 @@ class _Reading:
             return []
         own = s.children(at, *_SUBJECTS)
         if len(own) > 1 and s[own[-1]].noun:
-            return self._named(own[-1])
+            return self._name(own[-1])
         if own:
             return self._said_subjects(at, own[0])
         if word.dep in ("acl", "relcl"):
             if not s[word.head].noun:
                 return []
             doer = self._doer(at)
-            return [*self._list_before(doer), *(m for m in self._named(doer)[1:] if m < at)]
+            return [*self._list_before(doer), *(m for m in self._name(doer)[1:] if m < at)]
         if word.dep in _INHERITS and s[word.head].verb:
             return self._subjects(word.head, seen | {at})
         if word.dep == "pcomp":
@@ -436,15 +436,15 @@ class _Reading:
             return self._predicates(at)
         if who.text in WORDS["people"]:
             spoken_of = [m for m in self.things if m < own and s[m].text in WORDS["animate"]]
-            return spoken_of if len(spoken_of) == 1 else self._named(own)
+            return spoken_of if len(spoken_of) == 1 else self._name(own)
         if who.text == "it":
             before = [m for m in self.things if m < own][:1]
             self.pointers |= set() if before else {own}
             return before or [own]
-        return self._named(own)
+        return self._name(own)
 
     def _predicates(self, at: int) -> list[int]:
-        return [m for a in self.s.children(at, "attr") for m in self._named(a)]
+        return [m for a in self.s.children(at, "attr") for m in self._name(a)]
 
     def _doer(self, at: int, relative: str = "") -> int:
         """Return the noun that a clause after it is about: who walks is the woman with a cane."""
@@ -518,7 +518,7 @@ class _Reading:
             if self._is_other(child):
                 yield said, _EACH_OTHER
             elif not self._is_place(child):
-                yield from ((said, other) for other in self._named(child))
+                yield from ((said, other) for other in self._name(child))
             else:
                 onward = [p for p in s.children(child, "prep") if s[p].text in ("of", "to")]
                 side = [s[m].text for m in s.children(child, "amod", "compound") if s[m].text != "very"]
@@ -575,13 +575,13 @@ class _Reading:
                     self._relation(at, self._preposition(prep), "preposition", back)
                     continue
                 for words, other in self._places(prep):
-                    turned = words in ("with", "of") and other >= 0 and self._turned(other)
+                    turned = words in ("with", "of") and other >= 0 and self._turn(other)
                     if turned or (words == "of" and head != at):
                         continue
                     for subject in self._sharing(head, prep, at):
-                        self._placed(subject, words, other)
+                        self._place(subject, words, other)
 
-    def _placed(self, subject: int, words: str, other: int) -> None:
+    def _place(self, subject: int, words: str, other: int) -> None:
         one, two = self.s[subject], self.s[other].text if other != _EACH_OTHER else ""
         if words == "of" and two:
             if one.lemma in WORDS["containers"]:
@@ -607,7 +607,7 @@ class _Reading:
             word, here = self.s[before], before
         for child in self.s.children(head, "conj"):
             if self.s[child].noun and child < prep:
-                subjects += self._named(child)
+                subjects += self._name(child)
         return subjects
 
     def _pointing_back(self, prep: int) -> int | None:
@@ -634,7 +634,7 @@ class _Reading:
             return None
         return next(iter(self._subjects(head)), None) if s[head].verb else None
 
-    def _turned(self, at: int) -> bool:
+    def _turn(self, at: int) -> bool:
         """Return whether a noun's own preposition says where it is on the thing that has it."""
         s = self.s
         here = [at, *s.children(at, "acl")]
@@ -745,7 +745,7 @@ class _Reading:
             particle for particle in particles if f"{lemma} {particle}" not in WORDS["idle_particles"]
         ]
         words = " ".join([lemma, *particles])
-        objects = [o for child in s.children(at, "dobj", "dative") for o in self._named(child)]
+        objects = [o for child in s.children(at, "dobj", "dative") for o in self._name(child)]
         said = self._objects(at, words, subjects, objects)
         kind = self._voice(at, lemma)
         for prep in self._leading(at) + s.children(at, "agent"):
@@ -771,7 +771,7 @@ class _Reading:
         each_other = any(self._is_other(child) for child in self.s.children(at, "dobj"))
         for subject in subjects:
             partners = [other for other in subjects if other != subject] or [-subject - 1]
-            wanted = [other for other in objects if words != "have" or not self._turned(other)]
+            wanted = [other for other in objects if words != "have" or not self._turn(other)]
             for other in [*(partners[:1] if each_other else ()), *wanted]:
                 self._relation(subject, words, "verb", other)
                 said = True

@@ -110,7 +110,7 @@ class FormDictionary:
         doubled = [stem[:-1]] if len(stem) > 2 and stem[-1] == stem[-2] else []
         return self._verb([*self.irregular.get(word, ()), stem, f"{stem}e", *doubled])
 
-    def spelled(self, word: ParsedWord) -> ParsedWord:
+    def spell(self, word: ParsedWord) -> ParsedWord:
         """Return a verb with the lemma that its spelling asks for: `shining` is of `shine`, not of `shin`."""
         # Before -ing and -ed a short verb that ends in one consonant doubles it, so others have lost an e.
         stem = word.text.removesuffix("ing").removesuffix("ed")
@@ -279,7 +279,7 @@ def _hyphens(words: Words) -> Words:
 
 def _retag(words: Words, forms: FormDictionary) -> None:
     """Give words the part of speech that alone the dictionary has for them, or their place allows."""
-    words[:] = [forms.spelled(word) for word in words]
+    words[:] = [forms.spell(word) for word in words]
     for at, word in enumerate(words):
         head = words[word.head]
         adjective, noun = word.text in forms.adjectives, word.text in forms.nouns

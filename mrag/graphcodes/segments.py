@@ -204,7 +204,7 @@ class CodeSegment(StoredSegment):
         }
         counts = {"n_nodes": n_nodes, "n_pairs": n_pairs, "n_edges": n_edges}
         return cls(
-            cls.packed(strings)
+            cls.pack(strings)
             | {
                 "hashes": hashes[order],
                 "node_ptr": node_ptr,

@@ -119,13 +119,13 @@ class Work:
             kind: Kind = "box" if "region" in error.message else "picture"
             return Description(bare, kind=kind, reason=str(error), attempts=1)
         for tried in range(1, self.attempts):
-            description = self._described(bare, picture)
+            description = self._describe(bare, picture)
             if description.kind is None:
                 return description
             time.sleep(self.back_off * 2 ** (tried - 1))
-        return replace(self._described(bare, picture), attempts=self.attempts)
+        return replace(self._describe(bare, picture), attempts=self.attempts)
 
-    def _described(self, task: Task, picture: Picture) -> Description:
+    def _describe(self, task: Task, picture: Picture) -> Description:
         try:
             text = self.say(picture)
         except ConfigError:
@@ -157,7 +157,7 @@ class Work:
                 provider, seconds = status(self.model).provider, self.timeout
                 waits: dict[str, dict[str, Any]]
                 waits = {"ollama": {"client_kwargs": {"timeout": seconds}}, "openai": {"timeout": seconds}}
-                self._opened = resolve(self.model, **self._known(), **waits.get(provider, {}))
+                self._opened = resolve(self.model, **self._known_descriptions(), **waits.get(provider, {}))
                 if self._opened is None:
                     hint = status(self.model).hint
                     raise ModelError("Pictures cannot be described without a model.", hint=hint)
@@ -168,9 +168,9 @@ class Work:
 
     def options(self) -> str:
         """Return what bears on a description beside model and prompt, as JSON with sorted keys."""
-        return json.dumps({"max_side": self.limits.max_side, **self._known()}, sort_keys=True)
+        return json.dumps({"max_side": self.limits.max_side, **self._known_descriptions()}, sort_keys=True)
 
-    def _known(self) -> dict[str, Any]:
+    def _known_descriptions(self) -> dict[str, Any]:
         """Return those settings that a model of a name is given; others it would refuse."""
         if not isinstance(self.model, str) or self.model == LABELS:
             return {}
@@ -438,7 +438,7 @@ class EnrichedGraph:
 
     def __init__(self, kg: KnowledgeGraph) -> None:
         self.kg = kg
-        self._known: set[Triple] = set()
+        self._known_descriptions: set[Triple] = set()
         kg.require_writable()
 
     @property
@@ -451,8 +451,8 @@ class EnrichedGraph:
         rows: list[Triple] = []
         for entry in entries:
             own, shared = triples_of(entry)
-            fresh = [t for t in shared if t not in self._known and not self._has(t)]
-            self._known.update(shared)
+            fresh = [t for t in shared if t not in self._known_descriptions and not self._has(t)]
+            self._known_descriptions.update(shared)
             if len(rows) + len(own) + len(fresh) > _ROWS:
                 self._commit(rows)
                 rows = []

@@ -361,7 +361,7 @@ def all_features(kg: KnowledgeGraph, images: Collection[str]) -> Iterator[tuple[
         part, image = ends if value.property in IMAGE_OF else ends[::-1]
         if image in images and not value.literal:
             of.setdefault(part, []).append(image)
-    values = property_values(kg, (*CATEGORIES, *ATTRIBUTES, *((TYPE,) if typed(kg) else ())))
+    values = property_values(kg, (*CATEGORIES, *ATTRIBUTES, *((TYPE,) if has_types(kg) else ())))
     told = (one[:3] for one in values if one.subject in of and not one.literal and one.text not in GENERAL)
     for part, described in _group(told).items():
         features = features_of(described)
@@ -376,7 +376,7 @@ def _group(rows: Iterable[tuple[str, str, str]]) -> dict[str, dict[str, set[str]
     return values
 
 
-def typed(kg: KnowledgeGraph) -> bool:
+def has_types(kg: KnowledgeGraph) -> bool:
     """Return whether parts may have classes for categories, as those of scene graphs have."""
     return any(next(iter(property_values(kg, (name,))), None) is not None for name in PARTS_OF)
 
@@ -623,7 +623,7 @@ class KeptCatalogue:
             self._cache = cache
             return self._known[1]
 
-    def brought_up_to_date(self) -> ImageCatalogue:
+    def bring_up_to_date(self) -> ImageCatalogue:
         """Return the catalogue of the present graph, read whole if need be."""
         while (catalogue := self.current()) is None:
             cache, now = self.kg.cache, _state(self.kg)
@@ -639,7 +639,7 @@ class KeptCatalogue:
         """Return the images that follow one, with their files, and how many there are."""
         if self.kg.store.capabilities.edges:
             # To sort all of them, as the query does, takes ten times as long as to look through them.
-            iris, files = self._named()
+            iris, files = self._name()
             at = bisect_right(iris, after)
             return {iri: files[iri] for iri in iris[at : at + limit]}, len(iris)
         rows = self.kg.select(queries.get("image/page").bind(after=[Literal(after)], limit=limit))
@@ -648,7 +648,7 @@ class KeptCatalogue:
 
     # -- inside ------------------------------------------------------------------------------------
 
-    def _named(self) -> tuple[list[str], dict[str, str]]:
+    def _name(self) -> tuple[list[str], dict[str, str]]:
         """Return all images and their files, which are held until the catalogue is there."""
         entry, cache = self._files, self.kg.cache
         if entry is None or entry[0] is not cache:
@@ -690,7 +690,7 @@ class KeptCatalogue:
 def keep_catalogue(kg: KnowledgeGraph) -> None:
     """Bring the catalogue of a graph that names image files up to date, so that no request waits for it."""
     if next(iter(property_values(kg, [FILE])), None) is not None:
-        KeptCatalogue(kg).brought_up_to_date()
+        KeptCatalogue(kg).bring_up_to_date()
 
 
 def _state(kg: KnowledgeGraph) -> dict[str, Any]:

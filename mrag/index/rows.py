@@ -114,7 +114,7 @@ class StoredSegment:
         return StringTable(lazy(self._arrays, f"{name}.blob"), self._arrays[f"{name}.offsets"])
 
     @staticmethod
-    def packed(tables: Mapping[str, StringTable]) -> dict[str, npt.NDArray[Any]]:
+    def pack(tables: Mapping[str, StringTable]) -> dict[str, npt.NDArray[Any]]:
         """Return the arrays of strings by name."""
         blobs = {f"{name}.blob": np.asarray(table.blob) for name, table in tables.items()}
         return blobs | {f"{name}.offsets": table.offsets for name, table in tables.items()}

@@ -81,7 +81,7 @@ class DocumentSegment(StoredSegment):
         postings: Postings,
         vectors: npt.NDArray[np.float32] | None,
     ) -> DocumentSegment:
-        arrays = cls.packed({"ids": ids, "texts": texts, "terms": postings.terms}) | {
+        arrays = cls.pack({"ids": ids, "texts": texts, "terms": postings.terms}) | {
             "digests": digests,
             "postings.starts": postings.starts,
             "postings.rows": np.asarray(postings.rows),
@@ -609,7 +609,7 @@ def embed_missing(
     present.update(known(by_digest.keys()))
     present.update(pending.known(by_digest.keys() - present.keys()))
     if isinstance(model, PreparedEmbedder):
-        recalled = model.recalled(by_digest.keys() - present.keys())
+        recalled = model.recall(by_digest.keys() - present.keys())
         present.update((key, fitting(vector, dim)) for key, vector in recalled.items())
     # Longest first: memory peaks at once and not at the end, and the rest only gets quicker.
     missing = sorted(by_digest.keys() - present.keys(), key=lambda key: (-len(by_digest[key]), key))

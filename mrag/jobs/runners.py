@@ -277,7 +277,9 @@ class RayRunner:
         except Exception as error:  # pickling raises whatever an object's own methods do
             raise ConfigError(f"The work cannot be sent to other machines: {error}.") from error
         # Lost tasks are submitted again by who counts their attempts.
-        self._remote = ray.remote(num_cpus=self._counted, max_retries=0, scheduling_strategy="SPREAD")(_done)
+        self._remote = ray.remote(num_cpus=self._counted, max_retries=0, scheduling_strategy="SPREAD")(
+            _run_task
+        )
 
     def submit(self, task: Any) -> None:
         self._busy[self._remote.remote(self._work.hex(), self._work, task)] = task
@@ -306,7 +308,7 @@ class RayRunner:
             self._ours = False
 
 
-def _done(name: str, work: bytes, task: Any) -> Any:
+def _run_task(name: str, work: bytes, task: Any) -> Any:
     """Do a task in a process of the cluster."""
     if name not in _WORKS:
         _WORKS.clear()

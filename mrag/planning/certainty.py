@@ -126,7 +126,7 @@ _LOOKED_AT: Final = 20
 """Rows in which things without a name are looked for."""
 
 
-def measured(kg: KnowledgeGraph, readings: Sequence[FoundReading]) -> list[Features | None]:
+def measure(kg: KnowledgeGraph, readings: Sequence[FoundReading]) -> list[Features | None]:
     """Return the features of the readings of a question that found something; None if not the reader's.
 
     Args:
@@ -134,10 +134,10 @@ def measured(kg: KnowledgeGraph, readings: Sequence[FoundReading]) -> list[Featu
         readings: The readings that were run, with what they found.
     """
     answers = [_answer(one) for one in readings]
-    return [_measured(kg, at, readings, answers) for at in range(len(readings))]
+    return [_measure(kg, at, readings, answers) for at in range(len(readings))]
 
 
-def _measured(
+def _measure(
     kg: KnowledgeGraph, at: int, readings: Sequence[FoundReading], answers: Sequence[object]
 ) -> Features | None:
     reading, result = one = readings[at]
@@ -293,14 +293,14 @@ class Certainty:
 
 
 @cache
-def shipped() -> Certainty:
+def shipped_certainty() -> Certainty:
     """Return the weights that ship with the package, fitted to questions over several public graphs."""
     text = (files("mrag") / "planning" / "certainty.json").read_text(encoding="utf-8")
     value = json.loads(text)
     return Certainty(value["bias"], value["weights"], value["readings"], value["groups"])
 
 
-def fitted(solved: Sequence[SolvedReading]) -> Certainty:
+def fit(solved: Sequence[SolvedReading]) -> Certainty:
     """Fit weights to solved readings, at least one.
 
     Each group counts by the root of its size, so that one with many questions of few kinds does not decide
@@ -375,8 +375,8 @@ def weighed(kg: KnowledgeGraph, readings: Sequence[FoundReading]) -> list[FoundR
         kg: The graph.
         readings: The readings that were run, with what they found.
     """
-    model = shipped()
+    model = shipped_certainty()
     return [
         (replace(reading, certainty=model.of(features), measured=features) if features else reading, result)
-        for (reading, result), features in zip(readings, measured(kg, readings), strict=True)
+        for (reading, result), features in zip(readings, measure(kg, readings), strict=True)
     ]

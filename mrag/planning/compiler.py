@@ -49,7 +49,7 @@ from mrag.planning.values import (
     Kind,
     ValueCompiler,
     bind,
-    folded_as,
+    fold_as,
     kind_of,
     text,
 )
@@ -164,7 +164,7 @@ def work_of(plan: Plan, schema: Schema) -> int:
 def _work_of(block: Block, schema: Schema) -> int:
     # What a given thing leads to is little, but not what is only compared with that.
     own = 0
-    for linked in _linked(without_implied(block.patterns, schema)):
+    for linked in _link(without_implied(block.patterns, schema)):
         if any(map(is_given, linked)):
             own += solutions_of(replace(block, patterns=linked), schema) * len(linked)
         else:
@@ -173,7 +173,7 @@ def _work_of(block: Block, schema: Schema) -> int:
     return own + sum(_work_of(b, schema) for b in inner) + sum(work_of(p, schema) for p in block.plans)
 
 
-def _linked(patterns: Sequence[Pattern]) -> list[tuple[Pattern, ...]]:
+def _link(patterns: Sequence[Pattern]) -> list[tuple[Pattern, ...]]:
     """Return patterns in groups that share no unknown."""
     groups: list[tuple[Pattern, ...]] = []
     for pattern in patterns:
@@ -219,7 +219,7 @@ def _unknowns(pattern: Pattern) -> set[Unknown]:
 _SAME = ox.NamedNode(str(OWL.sameAs))
 
 
-def doubled(patterns: Iterable[Pattern], schema: Schema | None) -> list[Unknown]:
+def doubles(patterns: Iterable[Pattern], schema: Schema | None) -> list[Unknown]:
     """Return the unknowns of patterns that may take several names of a thing, in order.
 
     Classes, properties, values and what is said to be the same are left out.
@@ -262,7 +262,7 @@ def better(thing: ox.Variable, twin: ox.Variable, twins: Twins) -> list[sparql.P
     ]
 
 
-def said_of(patterns: Iterable[Pattern], thing: Unknown, name: Unknown) -> list[Pattern]:
+def patterns_of(patterns: Iterable[Pattern], thing: Unknown, name: Unknown) -> list[Pattern]:
     """Return what patterns say of a thing, said of another name of it.
 
     Example:
@@ -328,11 +328,11 @@ class BlockCompiler:
     def _once(self, patterns: Sequence[Pattern]) -> list[sparql.Pattern]:
         """Return that no other name of a thing stands for it, of those that patterns find."""
         body: list[sparql.Pattern] = []
-        for unknown in doubled(patterns, self.schema) if self.twins is not None else ():
+        for unknown in doubles(patterns, self.schema) if self.twins is not None else ():
             assert self.twins is not None
             twin = Unknown(self.fresh("twin").value)
             parts = better(self.values.variable(unknown), self.values.variable(twin), self.twins)
-            for p in () if self.twins.closed else said_of(patterns, unknown, twin):
+            for p in () if self.twins.closed else patterns_of(patterns, unknown, twin):
                 parts += self._pattern(p, looked_up=True)
             body.append(sparql.Filter(sparql.Negation(sparql.Holds(sparql.Group(tuple(parts))))))
         return body
@@ -365,7 +365,7 @@ class BlockCompiler:
     def _inner(self, block: Block, around: Block) -> sparql.Group:
         """Return a block within others; what it borrows from them is said in it again."""
         if wanted := borrowed(block, reached(around)):
-            return sparql.Group(tuple(self.block(merged(_lent(wanted, around), block))))
+            return sparql.Group(tuple(self.block(merged(_lend(wanted, around), block))))
         return sparql.Group(tuple(self.block(block, around)))
 
     def _either(self, branches: tuple[Block, ...], around: Block) -> list[sparql.Pattern]:
@@ -383,7 +383,7 @@ class BlockCompiler:
         # A branch that left unbound what others share would be joined with anything, slowly or wrongly.
         shared = {u for b in branches for u in reached(b) | borrowed(b, outer)} & outer
         whole = [
-            b if bound(b) and shared <= bound(b) else merged(_lent(shared - bound(b), around), b)
+            b if bound(b) and shared <= bound(b) else merged(_lend(shared - bound(b), around), b)
             for b in branches
         ]
         union = sparql.Union(tuple(sparql.Group(tuple(self.block(b, around))) for b in whole))
@@ -413,7 +413,7 @@ class BlockCompiler:
             return [*self.scalars(), sparql.Filter(denied)]
         # MINUS takes nothing away where no variable is bound on both sides.
         clear = shared <= bound(block) & bound(around) and not borrowed(block, outer)
-        body = block if clear else merged(_lent(shared, around), block)
+        body = block if clear else merged(_lend(shared, around), block)
         return [sparql.Minus(sparql.Group(tuple(replace(self, twins=None).block(body, around))))]
 
     def _none(self, block: Block, around: Block) -> list[sparql.Pattern]:
@@ -441,7 +441,7 @@ def _all(conditions: list[sparql.Expression]) -> sparql.Expression:
     return conditions[0] if len(conditions) == 1 else sparql.AllOf(tuple(conditions))
 
 
-def _lent(wanted: set[Unknown], around: Block) -> Block:
+def _lend(wanted: set[Unknown], around: Block) -> Block:
     """Return as much of what stands around a block as binds some unknowns."""
     patterns = Block(patterns=around.patterns, plans=around.plans)
     return patterns if wanted & reached(around) <= bound(patterns) else around
@@ -542,13 +542,13 @@ class FoldCompiler:
             # Engines look at each value that they count, but not at solutions.
             all_ = once and aggregate.of[0] in bound(block)
             counted = sparql.Count() if all_ else sparql.Count(of[0], distinct=not once)
-            return self._grouped(((counted, results["count"]),), self._solutions(block))
+            return self._group(((counted, results["count"]),), self._solutions(block))
         names, rows = [*self._keys, *of], self._solutions(block)
         certain, value = bound(block), self._fresh("folded")
         for unknown in aggregate.of:
             rows += _present(unknown, self._blocks.values.variable(unknown), certain)
         if aggregate.value is not None:
-            given = self._blocks.values.folded(aggregate.value, folded_as(aggregate))
+            given = self._blocks.values.folded(aggregate.value, fold_as(aggregate))
             rows += [*self._blocks.scalars(), *(sparql.Filter(g) for g in given.guards)]
             rows += [sparql.Bind(given.value, value), *_present(aggregate.value, value, certain)]
             names.append(value)
@@ -557,9 +557,9 @@ class FoldCompiler:
             (sparql.Count() if name == "count" else sparql.Folded(_FOLDS[name], value), variable)
             for name, variable in results.items()
         )
-        return self._grouped(folds, [sparql.SubSelect(distinct)])
+        return self._group(folds, [sparql.SubSelect(distinct)])
 
-    def _grouped(
+    def _group(
         self, folds: tuple[tuple[sparql.Expression, ox.Variable], ...], rows: list[sparql.Pattern]
     ) -> sparql.SubSelect:
         return sparql.SubSelect(sparql.Select((*self._keys, *folds), _group(rows), group_by=(*self._keys,)))
@@ -578,7 +578,7 @@ class FoldCompiler:
 
 def _key(aggregate: Aggregate) -> _Key:
     """Return what tells sub-selects apart."""
-    return (aggregate.of, aggregate.value, aggregate.where, folded_as(aggregate))
+    return (aggregate.of, aggregate.value, aggregate.where, fold_as(aggregate))
 
 
 def _group(patterns: list[sparql.Pattern]) -> sparql.Group:
@@ -636,10 +636,10 @@ def to_sparql(
         >>> print(to_sparql(Plan(made, (Column(who, "who"),), limit=3)))
         SELECT DISTINCT ?who WHERE { ?film <urn:director> ?who . } ORDER BY ASC(str(?who)) LIMIT 3
     """
-    return printed(compiled(plan, schema, spare, most, decimals=decimals, total=total, twins=twins))
+    return printed(compile_plan(plan, schema, spare, most, decimals=decimals, total=total, twins=twins))
 
 
-def compiled(
+def compile_plan(
     plan: Plan,
     schema: Schema | None,
     spare: int | None = None,
@@ -710,7 +710,7 @@ class _Compiler:
         partly = {u for block in blocks for u in unsure(block)}
         known = forms(blocks, schema) if schema is not None else {}
         values = ValueCompiler(self._variable, self._no_fold, self._scalar, unsure=partly, forms=known)
-        self._blocks = BlockCompiler(values, self._fresh, self._take_scalars, self._joined, schema, twins)
+        self._blocks = BlockCompiler(values, self._fresh, self._take_scalars, self._join, schema, twins)
 
     def ask(self) -> sparql.Ask:
         """Return the query of a yes or no plan."""
@@ -736,7 +736,7 @@ class _Compiler:
             where += [
                 sparql.Filter(sparql.Call("bound", (sparql.var(o.column),)))
                 for o in plan.order
-                if not self._always_bound(o.column)
+                if not self._is_always_bound(o.column)
             ]
         order: list[sparql.Expression | sparql.Descending] = []
         for key in plan.order:
@@ -786,7 +786,7 @@ class _Compiler:
     def _column_kinds(self) -> dict[str, Kind]:
         return {c.name: kind_of(c.value) for c in self._plan.columns}
 
-    def _always_bound(self, name: str) -> bool:
+    def _is_always_bound(self, name: str) -> bool:
         value = next(c.value for c in self._plan.columns if c.name == name)
         if self._plan.grouped and not aggregates(value):
             return True
@@ -824,7 +824,7 @@ class _Compiler:
     def _inner(self, plan: Plan) -> _Compiler:
         return _Compiler(plan, self._schema, self._taken, twins=self._blocks.twins)
 
-    def _joined(self, plan: Plan) -> sparql.Pattern:
+    def _join(self, plan: Plan) -> sparql.Pattern:
         """Return the rows of another plan, under the variables of the unknowns that they bind."""
         outside = [self._variable(Unknown(c.name)) for c in plan.columns]
         inner = self._inner(plan)
@@ -833,7 +833,7 @@ class _Compiler:
         present = tuple(
             sparql.Filter(sparql.Call("bound", (sparql.var(c.name),)))
             for c in plan.columns
-            if not inner._always_bound(c.name)
+            if not inner._is_always_bound(c.name)
         )
         if names == outside and not present:
             return rows

@@ -49,7 +49,7 @@ from mrag.planning.scopes import (
     unknowns,
     walk,
 )
-from mrag.planning.slots import Slot, SlotFitter, SlotOption, filled, slots_of
+from mrag.planning.slots import Slot, SlotFitter, SlotOption, fill, slots_of
 from mrag.rdf.terms import Term
 from mrag.stores.base import Limits
 
@@ -206,14 +206,14 @@ def over(last: LastAnswer, topic: Topic, base: Block, asked: Asked, schema: Sche
         asked: What is asked of it.
         schema: The schema of the graph.
     """
-    inner = _unified(asked.plan, topic, base, schema)
+    inner = _unify(asked.plan, topic, base, schema)
     if inner is None:
         return None
     listed = base != last.plan.where
     if asked.instead:
-        if _related_already(topic, base, inner.where):
+        if _are_related(topic, base, inner.where):
             return None
-        base = freed(base, inner.where.conditions, adds=asked.adds)
+        base = free(base, inner.where.conditions, adds=asked.adds)
     where = merged(base, _among_them(inner.where, topic, base, schema))
     if _roundabout(where) and not _roundabout(base):
         return None
@@ -234,9 +234,9 @@ def over(last: LastAnswer, topic: Topic, base: Block, asked: Asked, schema: Sche
         return None
 
 
-def _unified(plan: Plan, topic: Topic, base: Block, schema: Schema) -> Plan | None:
+def _unify(plan: Plan, topic: Topic, base: Block, schema: Schema) -> Plan | None:
     """Return a plan whose unknown of the class is that of the last one, and whose others are its own."""
-    related = _related(topic.cls, schema)
+    related = _relatives(topic.cls, schema)
     typed = [p for p in plan.where.patterns if p.predicate == RDF.type and str(p.object) in related]
     anchors = {p.subject for p in typed if isinstance(p.subject, Unknown)}
     if len(anchors) != 1 or plan.where.plans:
@@ -265,7 +265,7 @@ def _unified(plan: Plan, topic: Topic, base: Block, schema: Schema) -> Plan | No
 
 def _among_them(where: Block, topic: Topic, base: Block, schema: Schema) -> Block:
     """Return a block whose averages are those of the things that were found: "longer than the average"."""
-    related = _related(topic.cls, schema)
+    related = _relatives(topic.cls, schema)
 
     def change(value: Any) -> Any:
         if not isinstance(value, Scalar):
@@ -289,7 +289,7 @@ def _roundabout(block: Block) -> bool:
     return len(set(shared)) < len(shared)
 
 
-def _related(cls: str, schema: Schema) -> set[str]:
+def _relatives(cls: str, schema: Schema) -> set[str]:
     """Return a class with those above and below it."""
     return {cls} | schema.above(cls) | {c for c in schema.classes if cls in schema.above(c)}
 
@@ -302,7 +302,7 @@ def _fresh(unknown: Unknown, taken: set[Unknown]) -> Unknown:
     return free
 
 
-def _related_already(topic: Topic, base: Block, inner: Block) -> bool:
+def _are_related(topic: Topic, base: Block, inner: Block) -> bool:
     """Return whether things are to be related to another thing in a way in which they are to one already."""
 
     def named(block: Block) -> list[tuple[tuple[bool, object], Pattern]]:
@@ -314,7 +314,7 @@ def _related_already(topic: Topic, base: Block, inner: Block) -> bool:
     return any(said.get(way, p) != p for way, p in named(inner))
 
 
-def freed(base: Block, instead: Sequence[Condition], *, adds: bool) -> Block:
+def free(base: Block, instead: Sequence[Condition], *, adds: bool) -> Block:
     """Return a block without the conditions on values that other conditions speak of.
 
     Args:
@@ -324,17 +324,17 @@ def freed(base: Block, instead: Sequence[Condition], *, adds: bool) -> Block:
     """
     bounds: dict[Unknown, set[str]] = {}
     for condition in instead:
-        for unknown in _spoken(condition):
+        for unknown in _spoken_names(condition):
             bounds.setdefault(unknown, set()).add(_side(condition))
     kept = []
     for condition in base.conditions:
-        others = [bounds[u] for u in _spoken(condition) if u in bounds]
+        others = [bounds[u] for u in _spoken_names(condition) if u in bounds]
         if all(adds and _side(condition) in "<>" and {_side(condition), *o} == {"<", ">"} for o in others):
             kept.append(condition)
     return replace(base, conditions=tuple(kept))
 
 
-def _spoken(condition: Condition) -> set[Unknown]:
+def _spoken_names(condition: Condition) -> set[Unknown]:
     return {u for side in sides(condition) for u in unknowns(side)}
 
 
@@ -568,7 +568,7 @@ class Replacement:
     changes: tuple[SlotOption, ...] = ()
 
 
-def _placed(one: Replacement, options: Sequence[SlotOption], schema: Schema) -> list[Replacement]:
+def _place(one: Replacement, options: Sequence[SlotOption], schema: Schema) -> list[Replacement]:
     """Return plans with one more name in the place of another one; the same where it is named again."""
     taken = [o.slot.term for o in one.changes]
     free = [o for o in options if o.slot.term not in taken]
@@ -578,13 +578,13 @@ def _placed(one: Replacement, options: Sequence[SlotOption], schema: Schema) -> 
         return [one]
     replacements = []
     for option in reversed(close.values()):
-        plan = filled(one.plan, [(option.slot, option.filling)])
-        plan, shown = _called(plan, one.shown, option.slot, option.filling[0], schema)
+        plan = fill(one.plan, [(option.slot, option.filling)])
+        plan, shown = _call(plan, one.shown, option.slot, option.filling[0], schema)
         replacements.append(Replacement(plan, shown, min(one.score, option.score), (*one.changes, option)))
     return replacements
 
 
-def _called(
+def _call(
     plan: Plan, shown: tuple[str, ...], slot: Slot, new: object, schema: Schema
 ) -> tuple[Plan, tuple[str, ...]]:
     """Return a plan whose unknowns and columns, which answers show, are called by what they now are."""
@@ -695,9 +695,9 @@ class _FollowUp:
             yield from self._over_the_last(*text.owning())
             return
         ways = self.ways if not text.only else []
-        replaced = next(filter(None, (list(self._replaced(way)) for way in ways)), [])
+        replaced = next(filter(None, (list(self._replace(way)) for way in ways)), [])
         yield from replaced
-        yield from next(filter(None, (list(self._picked(way)) for way in self.ways)), [])
+        yield from next(filter(None, (list(self._pick(way)) for way in self.ways)), [])
         counted = any(a.function == "count" for c in self.last.plan.columns for a in aggregates(c.value))
         at = next((n for n, word in enumerate(text.low) if not _is(word, "article")), 0)
         first = next((_names(s).kind for s in self.named if s.start <= at < s.end), "")
@@ -710,7 +710,7 @@ class _FollowUp:
             wording = text.wording(counted=counted, valued=first == "property")
             yield from self._over_the_last(*wording)
 
-    def _replaced(self, way: FollowUnits) -> Iterator[Reading]:
+    def _replace(self, way: FollowUnits) -> Iterator[Reading]:
         """Yield plans in which what is named stands in the place of something of its kind."""
         if way.left or not way.named or not way.cues <= {"group"}:
             return
@@ -722,10 +722,10 @@ class _FollowUp:
             ways = [
                 more
                 for one in ways
-                for more in _placed(
+                for more in _place(
                     one,
                     [
-                        o if not self.said.adds else _added(o)
+                        o if not self.said.adds else _add(o)
                         for unit in slot.units
                         for o in fitter.options(unit, said, slots_of(one.plan))
                     ],
@@ -741,7 +741,7 @@ class _FollowUp:
             note = f"read as a follow-up, with {' and '.join(told)}"
             yield reading_of(one.plan, one.shown, likely(one.score) / len(ways), note)
 
-    def _picked(self, way: FollowUnits) -> Iterator[Reading]:
+    def _pick(self, way: FollowUnits) -> Iterator[Reading]:
         """Yield the plan for one of the things that were found, or without it: "only Texas"."""
         if way.left or len(way.named) != 1 or way.cues != (set() if self.said.only else {"not"}):
             return
@@ -801,7 +801,7 @@ class _FollowUp:
                 self.why = "the last answer has no things, or too many, to go on from"
                 return
             base = among(self.last, topic, things)
-        for wording, chance in self._measured(form, topic):
+        for wording, chance in self._measure(form, topic):
             for reading in self.reader.readings(wording, meant=meant):
                 asked = Asked(reading.plan, reading.shown, asks, not narrowed, self.said.adds)
                 done = over(self.last, topic, base, asked, self.schema)
@@ -833,7 +833,7 @@ class _FollowUp:
             if things[0] in {s.term for s in slots_of(reading.plan)}:
                 yield replace(reading, note=f"read as a follow-up, about “{name}”")
 
-    def _measured(self, form: str, topic: Topic) -> Iterator[tuple[str, float]]:
+    def _measure(self, form: str, topic: Topic) -> Iterator[tuple[str, float]]:
         """Yield a wording, and one in which "the cheap ones" are those that are more cheap than average."""
         yield form, 1.0
         words, asked = tokens(form), self.reader.units(form)
@@ -859,7 +859,7 @@ class _FollowUp:
         return [] if result.truncated or len(things) > _MOST_THINGS else things
 
 
-def _added(option: SlotOption) -> SlotOption:
+def _add(option: SlotOption) -> SlotOption:
     """Return an option that keeps a bound from the other side: "and less than 20" after "more than 5"."""
     old, new = option.slot.bounds, option.filling
     conditions = [c for c in new if isinstance(c, Comparison)]

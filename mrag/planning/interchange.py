@@ -75,22 +75,22 @@ def plan_to_json(plan: pl.Plan) -> dict[str, Any]:
         {'where': {'patterns': [[{'unknown': 'cat'}, {'type': 'uri', 'value': 'urn:is'},
         {'type': 'uri', 'value': 'urn:Cat'}]]}, 'columns': [{'name': 'cat', 'value': {'unknown': 'cat'}}]}
     """
-    members: dict[str, Any] = _written(plan, "plan")
+    members: dict[str, Any] = _write(plan, "plan")
     return members
 
 
-def _written(value: Any, kind: str) -> Any:
+def _write(value: Any, kind: str) -> Any:
     if kind.endswith("*"):
-        return [_written(one, kind[:-1]) for one in value]
+        return [_write(one, kind[:-1]) for one in value]
     match value:
         case pl.Unknown(name) if kind == "name":
             return name
         case URIRef() | Literal():
             return dict(term_to_json(value))
         case pl.Days(start, end):
-            return {"days": [_written(start, "expression"), _written(end, "expression")]}
+            return {"days": [_write(start, "expression"), _write(end, "expression")]}
         case pl.Pattern():
-            subject, predicate, *others = (_written(p, "place") for p in (*value.places, *value.narrower))
+            subject, predicate, *others = (_write(p, "place") for p in (*value.places, *value.narrower))
             return [subject, {"repeated": predicate} if value.repeated else predicate, *others]
     if type(value) not in _FORMS:
         return value
@@ -98,7 +98,7 @@ def _written(value: Any, kind: str) -> Any:
     for name, (attribute, kind_) in _FORMS[type(value)].items():
         one = getattr(value, attribute)
         if not (kind_.endswith("?") and one == defaults[attribute]):
-            members[name] = _written(one, kind_.rstrip("?"))
+            members[name] = _write(one, kind_.rstrip("?"))
     return members
 
 

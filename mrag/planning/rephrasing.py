@@ -41,7 +41,7 @@ def rephrased(model: str | BaseChatModel | None, lexicon: Lexicon, question: str
     Raises:
         ModelError: If the model cannot be had, cannot be reached or fails.
     """
-    from mrag.generation.models import bounded, invoke, resolve
+    from mrag.generation.models import bound, invoke, resolve
 
     if (chat := resolve(model)) is None:
         return None
@@ -51,7 +51,7 @@ def rephrased(model: str | BaseChatModel | None, lexicon: Lexicon, question: str
 
     asked = _PROMPTS["asked"].replace("{schema}", untrusted.lines(schema_text(lexicon, question)), 1)
     asked = asked.replace("{question}", untrusted.one_line(question), 1)
-    said = invoke(bounded(chat, _TOKENS), [SystemMessage(_PROMPTS["system"]), HumanMessage(asked)])
+    said = invoke(bound(chat, _TOKENS), [SystemMessage(_PROMPTS["system"]), HumanMessage(asked)])
     lines = [line.strip() for line in without_thoughts(said).splitlines()]
     text = next((line for line in lines if line), "").removeprefix("Rewritten:").strip(" \"'`")
     return text if len(text) <= LONGEST else ""
@@ -83,7 +83,7 @@ def schema_text(lexicon: Lexicon, question: str) -> str:
     lines, left = list[str](), _LETTERS
     for cls in sorted(sorted(told), key=weight):
         said = sorted(told[cls], key=lambda p: (-scores.get(p.iri, 0.0), -p.triples, p.iri))
-        line = f"{schema.classes[cls].names[0]}: {', '.join(_described(schema, p) for p in said)}"
+        line = f"{schema.classes[cls].names[0]}: {', '.join(_describe(schema, p) for p in said)}"
         lines.append(line[:left])
         left -= len(line) + 1
         if left <= 0:
@@ -95,7 +95,7 @@ def _properties(schema: Schema, cls: str) -> Iterator[PropertyInfo]:
     return (info for info in schema.properties.values() if cls in info.domains)
 
 
-def _described(schema: Schema, info: PropertyInfo) -> str:
+def _describe(schema: Schema, info: PropertyInfo) -> str:
     """Return the name of a property with what its values are."""
     kind = next((schema.classes[c].names[0] for c in info.ranges if c and c in schema.classes), "")
     kind = info.kind if info.kind not in ("entity", "text") else kind

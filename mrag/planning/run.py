@@ -13,10 +13,10 @@ from rdflib import URIRef
 from mrag.errors import ConfigError, QueryTimeout, StoreError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import twins_of
-from mrag.planning.compiler import SPARE, compiled, in_one
+from mrag.planning.compiler import SPARE, compile_plan, in_one
 from mrag.planning.plan import Plan
 from mrag.planning.schema import Schema
-from mrag.planning.values import COMPUTED, Cells, in_order, kind_of, shown_as, tied
+from mrag.planning.values import COMPUTED, Cells, in_order, kind_of, show_as, tied
 from mrag.rdf.patterns import Ask, Select
 from mrag.rdf.patterns import to_sparql as printed
 from mrag.stores.base import Limits, SelectResult
@@ -104,7 +104,7 @@ def run(
     """
     limits = limits or LIMITS
     began = time.monotonic()
-    query, result = _fetched(kg, plan, schema, limits, spare, known)
+    query, result = _fetch(kg, plan, schema, limits, spare, known)
     if isinstance(result, bool):
         return PlanResult(query, holds=result, seconds=time.monotonic() - began)
     rows = _rows(result, plan)
@@ -112,7 +112,7 @@ def run(
     whole = plan
     if things and plan.limit is not None:
         whole = replace(plan, limit=None, offset=0, ties=False)
-        query, again = _fetched(kg, whole, schema, limits, spare, known)
+        query, again = _fetch(kg, whole, schema, limits, spare, known)
         assert isinstance(again, SelectResult)
         result, rows = again, _rows(again, whole)
     if settled and spare is None and _is_open(rows, whole, limits.rows, len(result)):
@@ -121,7 +121,7 @@ def run(
         if limits.seconds < 2 * took and not patient:
             raise QueryTimeout("There is no time to put the rows in order.", query=query)
         left = replace(limits, seconds=max(0.001, limits.seconds - took))
-        query, again = _fetched(kg, whole, schema, left, SPARE, known)
+        query, again = _fetch(kg, whole, schema, left, SPARE, known)
         assert isinstance(again, SelectResult)
         result, rows = again, _rows(again, plan)
     if things:
@@ -142,7 +142,7 @@ def run(
     )
 
 
-def _fetched(
+def _fetch(
     kg: KnowledgeGraph,
     plan: Plan,
     schema: Schema | None,
@@ -151,7 +151,7 @@ def _fetched(
     known: Found | None,
 ) -> tuple[str, SelectResult | bool]:
     """Return a query and what it finds; rows in order, with some behind the limit, if it says how many."""
-    query = printed(_compiled(kg, plan, schema, limits.rows, ordered))
+    query = printed(_compile(kg, plan, schema, limits.rows, ordered))
     if known is not None and query in known:
         return query, known[query]
     # Not through the gate for what others write: it is printed from typed patterns, and names no graph.
@@ -163,12 +163,12 @@ def _fetched(
     return query, result
 
 
-def _compiled(
+def _compile(
     kg: KnowledgeGraph, plan: Plan, schema: Schema | None, most: int, ordered: int | None = None
 ) -> Ask | Select:
     spare, total = SPARE if ordered is None else ordered, ordered is not None
     decimals = not kg.store.capabilities.doubles
-    return compiled(plan, schema, spare, most, decimals=decimals, total=total, twins=twins_of(kg))
+    return compile_plan(plan, schema, spare, most, decimals=decimals, total=total, twins=twins_of(kg))
 
 
 def ask_together(
@@ -187,8 +187,8 @@ def ask_together(
     for plan in plans:
         wanted = most[bool(asked)]
         with suppress(ConfigError):  # it says nothing sensible
-            query = _compiled(kg, plan, schema, wanted)
-            longer = printed(_compiled(kg, plan, schema, most[0]))
+            query = _compile(kg, plan, schema, wanted)
+            longer = printed(_compile(kg, plan, schema, most[0]))
             asked.setdefault(printed(query), (query, wanted, longer))
     known, texts, size = Found(), list(asked), kg.store.capabilities.parts
     for some in (texts[start : start + size] for start in range(0, len(texts), size) if size > 1):
@@ -213,7 +213,7 @@ def ask_together(
 def _rows(result: SelectResult, plan: Plan) -> list[Cells]:
     kinds = [kind_of(c.value) for c in plan.columns]
     computed = any(kind in COMPUTED for kind in kinds)
-    cells = (tuple(map(shown_as, row, kinds)) for row in result.rows) if computed else map(tuple, result.rows)
+    cells = (tuple(map(show_as, row, kinds)) for row in result.rows) if computed else map(tuple, result.rows)
     # Values that a store prints in two ways are one here.
     return in_order({row for row in cells if any(cell is not None for cell in row)}, plan)
 

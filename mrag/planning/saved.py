@@ -25,7 +25,7 @@ from mrag.planning.lexicon import Lexicon
 from mrag.planning.reader.reader import RoleReader
 from mrag.planning.reader.units import units_of
 from mrag.planning.readings import Reading, reading_of
-from mrag.planning.slots import Slot, SlotFitter, SlotOption, filled, slots_of
+from mrag.planning.slots import Slot, SlotFitter, SlotOption, fill, slots_of
 from mrag.rdf import queries
 from mrag.rdf.terms import MRAG, Triple
 from mrag.stores.base import Dataset
@@ -205,12 +205,12 @@ def _read(kg: KnowledgeGraph) -> Iterator[SavedQuestion]:
         values["author"] = "" if author is None else str(author)
     for name, values in sorted(fields.items()):
         try:
-            yield _saved(name.removeprefix(SAVED), values)
+            yield _save(name.removeprefix(SAVED), values)
         except (ConfigError, TermError, KeyError, TypeError, ValueError, AttributeError):
             continue
 
 
-def _saved(name: str, values: Mapping[str, str]) -> SavedQuestion:
+def _save(name: str, values: Mapping[str, str]) -> SavedQuestion:
     computed = LastAnswer.from_json(json.loads(values[MRAG + "plan"]))
     reading, saved = values.get(MRAG + "reading", ""), values.get(str(PROV.generatedAtTime), "")
     return SavedQuestion(name, values[MRAG + "wording"], reading, computed, values["author"], saved)
@@ -278,7 +278,7 @@ def taught(kg: KnowledgeGraph, reader: RoleReader, text: str) -> list[Reading]:
     patterns = kg.cached(_PATTERNS, lambda: [_pattern(reader, fitter, saved) for saved in every])
     values = SaidValues(reader.lexicon, fitter, text)
     for saved, pattern in zip(every, patterns, strict=True):
-        best = max(_filled(saved, pattern, values), key=lambda r: r.probability, default=None)
+        best = max(_fill(saved, pattern, values), key=lambda r: r.probability, default=None)
         if best is not None:
             # The words of the saved question count as said, and so does what its plan has.
             known = {word.raw.lower() for word in tokens(saved.question)}
@@ -307,19 +307,19 @@ def _pattern(reader: RoleReader, fitter: SlotFitter, saved: SavedQuestion) -> Sa
     return [*pattern, said.keys[at:]]
 
 
-def _filled(saved: SavedQuestion, pattern: SavedPattern, values: SaidValues) -> Iterator[Reading]:
+def _fill(saved: SavedQuestion, pattern: SavedPattern, values: SaidValues) -> Iterator[Reading]:
     slots = [part for part in pattern if isinstance(part, Slot)]
-    for spans in _aligned(pattern, values.keys):
+    for spans in _align(pattern, values.keys):
         options = [values.options(slot, *span) for slot, span in zip(slots, spans, strict=True)]
         if all(options):
             changes = [(slot, every[0].filling) for slot, every in zip(slots, options, strict=True)]
-            plan = filled(saved.computed.plan, changes)
+            plan = fill(saved.computed.plan, changes)
             shares = (every[0].score / sum(o.score == every[0].score for o in every) for every in options)
             note = f"read like the saved question “{saved.name}”"
             yield reading_of(plan, saved.computed.shown, _SURE * min(shares, default=1.0), note)
 
 
-def _aligned(pattern: SavedPattern, said: Sequence[str]) -> list[tuple[tuple[int, int], ...]]:
+def _align(pattern: SavedPattern, said: Sequence[str]) -> list[tuple[tuple[int, int], ...]]:
     """Return the words that slots take if all others are the same, shortest first."""
     ways: list[tuple[tuple[tuple[int, int], ...], int]] = [((), 0)]
     for part in pattern:

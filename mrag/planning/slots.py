@@ -94,15 +94,15 @@ def slots_of(plan: Plan) -> list[Slot]:
         slot = Slot(
             role,
             terms,
-            tuple(dict.fromkeys(str(p.predicate) for p in patterns if p.subject in of and _said(p))),
-            tuple(dict.fromkeys(str(p.predicate) for p in patterns if p.object in of and _said(p))),
+            tuple(dict.fromkeys(str(p.predicate) for p in patterns if p.subject in of and _is_said(p))),
+            tuple(dict.fromkeys(str(p.predicate) for p in patterns if p.object in of and _is_said(p))),
             bounds,
         )
         slots.setdefault((role, terms), slot)
     return list(slots.values())
 
 
-def _said(pattern: Pattern) -> bool:
+def _is_said(pattern: Pattern) -> bool:
     return isinstance(pattern.predicate, URIRef) and pattern.predicate != RDF.type
 
 
@@ -141,7 +141,7 @@ def _is_bound(part: object) -> TypeGuard[Comparison]:
     return isinstance(value, Literal) and value.datatype != XSD.boolean
 
 
-def filled(plan: Plan, changes: Sequence[tuple[Slot, Filling]]) -> Plan:
+def fill(plan: Plan, changes: Sequence[tuple[Slot, Filling]]) -> Plan:
     """Return a plan with something else in the places of some of its slots, all at once.
 
     Args:

@@ -36,7 +36,7 @@ def in_several_units(plan: pl.Plan, schema: Schema) -> PropertyInfo | None:
     }
     if not mixed:
         return None
-    return next((mixed[value] for value in _measured(plan) if value in mixed), None)  # type: ignore[index]
+    return next((mixed[value] for value in _measure(plan) if value in mixed), None)  # type: ignore[index]
 
 
 def units_shown(plan: pl.Plan, schema: Schema) -> dict[str, str]:
@@ -112,7 +112,7 @@ def _unit_of(value: pl.Expression, known: Mapping[object, str]) -> str:
 _NONE = PropertyInfo("", ())
 
 
-def _measured(plan: pl.Plan) -> Iterator[object]:
+def _measure(plan: pl.Plan) -> Iterator[object]:
     """Yield what is within an expression that is read as a number or put in order."""
     for part in walk(plan):
         match part:

@@ -243,12 +243,12 @@ def part_of_date(name: Part | OneOf["time"], given: Given) -> Given:
             return NOTHING
         return Given(_number(int(selection)) if isinstance(selection, float) else ox.Literal(str(selection)))
     if given.dated:
-        return _known(name, given)
+        return _known_value(name, given)
     pattern, part = _PARTS[name]
     return Given(part(text), (*given.guards, matches(text, pattern)))
 
 
-def _known(name: Part | OneOf["time"], given: Given) -> Given:
+def _known_value(name: Part | OneOf["time"], given: Given) -> Given:
     """Return a part of what is known to be a date."""
     if name in ("hour", "clock") and given.form == "date":
         return NOTHING
@@ -258,7 +258,7 @@ def _known(name: Part | OneOf["time"], given: Given) -> Given:
     return Given(given.value if whole else _PARTS[name][1](given.value), given.guards)
 
 
-def typed(
+def has_type(
     value: sparql.Expression, form: Form, relation: Relation, bound: str, part: Precision
 ) -> sparql.Expression | None:
     """Return the comparison of a typed date with a bound; None where it has to be made by their texts.
@@ -586,9 +586,9 @@ class ValueCompiler:
         if "year" in kinds or "number" in kinds:
             a, b = (self._years(e) if "year" in kinds else self.number(e) for e in (left, right))
         elif part := finest(kinds):
-            if (native := self._typed(condition, part)) is not None:
+            if (native := self._type(condition, part)) is not None:
                 return native
-            a, b = (self._dated(part, e) for e in (left, right))
+            a, b = (self._date(part, e) for e in (left, right))
         elif "boolean" in kinds:
             return self._truth(condition)
         elif "entity" in kinds:
@@ -606,7 +606,7 @@ class ValueCompiler:
             return self.number(expression)
         return part_of_date("year", self.text(expression))
 
-    def _typed(self, condition: pl.Comparison, part: Precision) -> Given | None:
+    def _type(self, condition: pl.Comparison, part: Precision) -> Given | None:
         """Return a comparison of a typed date with one that is written, by their datatypes."""
         value, relation, bound = condition.left, condition.relation, condition.right
         if isinstance(value, Literal):
@@ -617,10 +617,10 @@ class ValueCompiler:
         if form not in ("date", "time") or not isinstance(bound, Literal):
             return None
         given = self.raw(value)
-        stated = typed(given.value, form, relation, str(bound), part)
+        stated = has_type(given.value, form, relation, str(bound), part)
         return None if stated is None else Given(stated, given.guards)
 
-    def _dated(self, part: Precision, expression: pl.Expression) -> Given:
+    def _date(self, part: Precision, expression: pl.Expression) -> Given:
         if isinstance(expression, pl.DatePart):
             return self.raw(expression)
         return part_of_date(part, self.text(expression))
@@ -723,7 +723,7 @@ def kind_of(expression: pl.Expression, columns: Mapping[str, Kind] | None = None
             return "number"
 
 
-def folded_as(aggregate: pl.Aggregate) -> FoldedAs:
+def fold_as(aggregate: pl.Aggregate) -> FoldedAs:
     """Return whether an aggregate folds numbers, text, or values as they stand."""
     if aggregate.value is None or aggregate.function == "count":
         return "itself"
@@ -749,7 +749,7 @@ COMPUTED: frozenset[Kind] = frozenset(("number", "date", "year-month"))
 _NUMBER = compile_late(r"[-+]?[0-9]+([.][0-9]+)?([eE][-+]?[0-9]{1,2})?\Z")
 
 
-def shown_as(cell: Cell, kind: Kind) -> Cell:
+def show_as(cell: Cell, kind: Kind) -> Cell:
     """Return a cell as it is shown: numbers and dates that were computed have one spelling."""
     if cell is None or not isinstance(cell, Literal):
         return cell

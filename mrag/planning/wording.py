@@ -173,7 +173,7 @@ def part_to_words(plan: pl.Plan, part: pl.Condition | pl.Block | pl.Pattern, nam
 
 def value_to_words(plan: pl.Plan, value: pl.Expression, name: Name) -> tuple[str, bool]:
     """Return what a value of a plan is called, without an article, and whether it is a date or a year."""
-    return _Words(plan, name).called(value)
+    return _Words(plan, name).call(value)
 
 
 class _Words:
@@ -187,21 +187,21 @@ class _Words:
         self._told: dict[pl.Unknown, str] = {}
         self._said: set[pl.Pattern] = set()
 
-    def _named_by(self, unknown: pl.Unknown, pattern: pl.Pattern) -> bool:
+    def _is_named_by(self, unknown: pl.Unknown, pattern: pl.Pattern) -> bool:
         """Return whether an unknown has no other name than that of the property that leads to it."""
         return self._roles.type(unknown) is None and self._roles.binding(unknown) == pattern
 
     def _object(self, unknown: pl.Unknown, pattern: pl.Pattern) -> str:
         """Return what a pattern leads to; what it alone names has no other name."""
-        if not self._named_by(unknown, pattern):
+        if not self._is_named_by(unknown, pattern):
             return self._thing(unknown)
         return "the " + unknown.name.replace("_", " ")
 
-    def _related(self, pattern: pl.Pattern, which: str, other: str) -> str:
+    def _relate(self, pattern: pl.Pattern, which: str, other: str) -> str:
         """Return that something is related to another thing, by a noun or by a verb."""
         said = self._verb(pattern)
         if not said:
-            return self._owned(which, f"{self._predicate(pattern)}{_of(which)} is {other}")
+            return self._own(which, f"{self._predicate(pattern)}{_of(which)} is {other}")
         return f"{said[3:] if said.startswith('is ') and which == 'which' else f'{which} {said}'} {other}"
 
     def _verb(self, pattern: pl.Pattern) -> str:
@@ -227,11 +227,11 @@ class _Words:
             return ""
         others = join([self.value(p.object) for p in same])
         if self._verb(pattern):
-            return self._related(pattern, "which", others)
+            return self._relate(pattern, "which", others)
         return f"whose {plural(self._predicate(pattern))} are {others}"
 
     @staticmethod
-    def _owned(which: str, said: str) -> str:
+    def _own(which: str, said: str) -> str:
         """Return what is said of a property of the main thing, or of another that its name was put behind."""
         return f"{'whose' if which == 'which' else 'the'} {said}"
 
@@ -348,7 +348,7 @@ class _Words:
             return self._predicate(pattern) if pattern is not None else self._kind(value)
         return f"of {self.value(value)}"
 
-    def _shown(self, value: pl.Expression) -> str:
+    def _show(self, value: pl.Expression) -> str:
         """Return a value that is listed, and whether there may be none."""
         return self.value(value) + (" if there is one" if self._roles.is_optional(value) else "")
 
@@ -358,13 +358,13 @@ class _Words:
             return f"the {which}{self._kind(unknown)}"
         shown = [c.value for c in self._plan.columns]
         if self._verb(pattern):
-            said = self._said_of(pattern)
+            said = self._say_of(pattern)
             return said.replace("what ", f"the {which}thing that ", 1) if which else said
         if pattern.subject == self._roles.subject and pattern.subject in shown:
             return f"its {which}{self._predicate(pattern)}"
-        return f"the {which}{self._said_of(pattern)}"
+        return f"the {which}{self._say_of(pattern)}"
 
-    def _said_of(self, pattern: pl.Pattern) -> str:
+    def _say_of(self, pattern: pl.Pattern) -> str:
         """Return the value of a property by what it belongs to: `director of the film`."""
         if said := self._verb(pattern):
             return f"what {self._thing(pattern.subject)} {said}"
@@ -391,8 +391,8 @@ class _Words:
         if pattern is None:
             return unknown.name.replace("_", " ") if self._roles.is_joined(unknown) else self._any(unknown)
         if self._verb(pattern):
-            return f"thing that {self._said_of(pattern).removeprefix('what ')}"
-        return self._said_of(pattern) if of else self._predicate(pattern)
+            return f"thing that {self._say_of(pattern).removeprefix('what ')}"
+        return self._say_of(pattern) if of else self._predicate(pattern)
 
     def _any(self, unknown: pl.Unknown) -> str:
         """Return what an unknown without a class is called: by the class that has its properties."""
@@ -437,7 +437,7 @@ class _Words:
             own.append("either " + " or ".join(self._block(b, main) or "anything" for b in branches))
         for inner in block.without:
             own.append(self._without(inner, main))
-        others += [self._joined(plan) for plan in block.plans]
+        others += [self._join(plan) for plan in block.plans]
         for optional in block.optional:
             said = self._block(optional, main)
             others.append(said and f"if there is one, {said}")
@@ -446,7 +446,7 @@ class _Words:
             return " and ".join(f for f in (said, rest) if f)
         return f"{said}, where {rest}" if said else f"where {rest}"
 
-    def _joined(self, plan: pl.Plan) -> str:
+    def _join(self, plan: pl.Plan) -> str:
         """Return which rows of another plan there are."""
         things = [pl.Unknown(c.name) for c in plan.columns if isinstance(c.value, pl.Unknown)]
         named = join([self._unknown(t) for t in things if self._roles.type(t)] or ["it"])
@@ -457,13 +457,13 @@ class _Words:
         simple = pattern is not None and block == pl.Block(block.patterns) and pattern.subject == main
         if pattern is not None and simple and isinstance(pattern.object, pl.Unknown):
             if self._verb(pattern):
-                return self._related(pattern, "which", "nothing")
+                return self._relate(pattern, "which", "nothing")
             return f"without any {self._predicate(pattern)}"
         if pattern is not None and simple and pattern.predicate != RDF.type:
             other = self.value(pattern.object)
             if not self._verb(pattern):
                 return f"whose {self._predicate(pattern)} is not {other}"
-            if not (said := self._related(pattern, "which", other)).startswith("which "):
+            if not (said := self._relate(pattern, "which", other)).startswith("which "):
                 return f"not {said}"
         if (described := self._none_such(block, main)) is not None:
             return described
@@ -495,7 +495,7 @@ class _Words:
             kind, told = self._predicate(pattern), ""
             if self._verb(pattern):
                 only = len(kinds) == 1 and inner == pl.Block() and not isinstance(kinds[0], pl.Unknown)
-                return self._related(pattern, "which", f"no {self.value(kinds[0])}") if only else None
+                return self._relate(pattern, "which", f"no {self.value(kinds[0])}") if only else None
         rest = _Words(pl.Plan(inner, (pl.Column(other, other.name),)), self._name)._where("")
         rest = rest.removeprefix("where ") if told else rest.replace("where the thing is ", "that is ", 1)
         said = " and ".join(w for w in (told, rest.removeprefix("where ")) if w)
@@ -509,11 +509,11 @@ class _Words:
         if p == RDF.type:
             return f"{which} is {article(self.value(o))}"
         if not isinstance(o, pl.Unknown):
-            return self._related(pattern, which, self.value(o))
+            return self._relate(pattern, which, self.value(o))
         if bounds := [c for c in block.conditions if self._roles.only(c, o)]:
-            return self._owned(which, self._bounds(bounds, pattern, which))
+            return self._own(which, self._bounds(bounds, pattern, which))
         if o == main:
-            said = self._said_of(pattern)
+            said = self._say_of(pattern)
             if verb := self._verb(pattern):
                 if isinstance(s, pl.Unknown) and self._is_any(s):
                     return f"which {article(self._kind(s))} {verb}"
@@ -522,13 +522,13 @@ class _Words:
             return f"of {self._thing(s)}" if named else f"which is the {said}"
         if self._roles.mentions(o) <= 1 and not (self._roles.is_shown(o) or self._roles.is_joined(o)):
             if self._verb(pattern):
-                return self._related(pattern, which, "something")
+                return self._relate(pattern, which, "something")
             said = self._predicate(pattern)
             said = f"another {said}" if self._roles.number(o) else article(said)
             return f"{'with' if s == main else which + ' has'} {said}"
-        if self._named_by(o, pattern) and not self._verb(pattern):
+        if self._is_named_by(o, pattern) and not self._verb(pattern):
             return ""  # where it is spoken of, it is "the price of the lamp"
-        return self._related(pattern, which, self._object(o, pattern))
+        return self._relate(pattern, which, self._object(o, pattern))
 
     def _is_said(self, condition: pl.Condition, block: pl.Block) -> bool:
         """Return whether a condition is said with the pattern that binds its unknown."""
@@ -598,7 +598,7 @@ class _Words:
                 return self._bounds([part], p, "which")
         return self.condition(part)
 
-    def called(self, value: pl.Expression) -> tuple[str, bool]:
+    def call(self, value: pl.Expression) -> tuple[str, bool]:
         """Return what a value is called, and whether it is a date or a year."""
         if aggregates(value) or isinstance(value, pl.Scalar):
             said = self.value(value)
@@ -610,10 +610,10 @@ class _Words:
         """Return what is listed; the thing that all is about first."""
         main = self._roles.subject
         if main is None:
-            return join([self._shown(v) for v in listed]) + self._where(" where ")
+            return join([self._show(v) for v in listed]) + self._where(" where ")
         if main not in listed:
-            return f"{join([self._shown(v) for v in listed])}{self._where(' ')}"
-        others = [self._shown(v) for v in listed if v != main]
+            return f"{join([self._show(v) for v in listed])}{self._where(' ')}"
+        others = [self._show(v) for v in listed if v != main]
         shown = f" and {join(others)}" if others else ""
         pattern = self._roles.binding(main)
         if (
@@ -621,7 +621,7 @@ class _Words:
             and not isinstance(pattern.subject, pl.Unknown)
             and self._roles.type(main) is None
         ):
-            said = self._said_of(pattern)
+            said = self._say_of(pattern)
             return f"{said if self._verb(pattern) else 'the ' + said}{self._where(' ')}{shown}"
         return f"each {self._kind(main, of=True)}{self._where(' ')}{shown}"
 
@@ -649,7 +649,7 @@ class _Words:
             named = value == self._roles.subject or self._roles.type(value) is not None
             if named or pattern is None or pattern.subject == self._roles.subject:
                 return self._kind(value)
-            return self._said_of(pattern)
+            return self._say_of(pattern)
         return self.value(value).removeprefix("the ")
 
     def _shape(self) -> str:

@@ -113,7 +113,7 @@ def _gate(text: str, prefixes: tuple[tuple[str, str], ...], seconds: float) -> R
             case parser.CallNode(name) if name in _UNREPEATABLE:
                 repeatable = False
     return ReadQuery(
-        reading.declarations() + reading.tokens.printed(),
+        reading.declarations() + reading.tokens.print(),
         query.form,
         query.graphs,
         query.named,

@@ -125,9 +125,7 @@ class Tokens:
             what = f"The {self.kind} could not be read before its deadline."
             raise QueryTimeout(what, query=self.given, hint="Make it shorter, or allow more seconds.")
 
-    def printed(
-        self, first: int = 0, last: int | None = None, instead: Mapping[int, str] | None = None
-    ) -> str:
+    def print(self, first: int = 0, last: int | None = None, instead: Mapping[int, str] | None = None) -> str:
         """Print tokens as SPARQL, on the lines on which they stood."""
         parts: list[str] = []
         before = None
@@ -589,9 +587,9 @@ class TokenCursor:
             raise self.refused("a term")
         text = self.advance().value
         if self.key == "lang":
-            return self._checked(text, language=self.advance().value)
+            return self._check(text, language=self.advance().value)
         if self.accept("^^"):
-            return self._checked(text, datatype=self.iri())
+            return self._check(text, datatype=self.iri())
         return Literal(text)
 
     def fresh(self) -> BNode:
@@ -604,7 +602,7 @@ class TokenCursor:
         token = self.advance()
         return Literal(sign + token.text, datatype=_NUMBERS[token.key], normalize=False)
 
-    def _checked(self, text: str, language: str | None = None, datatype: URIRef | None = None) -> Literal:
+    def _check(self, text: str, language: str | None = None, datatype: URIRef | None = None) -> Literal:
         try:
             return Literal(text, lang=language, datatype=datatype, normalize=False)
         except ValueError as error:
@@ -1198,7 +1196,7 @@ def parse_update(
         first = cursor.at
         cursor.prologue()
         if cursor.at > first:
-            update.prologue += cursor.tokens.printed(first, cursor.at) + "\n"
+            update.prologue += cursor.tokens.print(first, cursor.at) + "\n"
         if cursor.key == "end":
             break
         if cursor.key not in _OPERATIONS:
@@ -1310,7 +1308,7 @@ def _printed_braces(cursor: TokenCursor, first: int) -> str:
     tokens = cursor.tokens.tokens[first : cursor.at]
     if any(token.key in WRITING or token.key in CALLING for token in tokens):
         raise cursor.tokens.refused("Operations cannot be nested", tokens[0])
-    return cursor.tokens.printed(first, cursor.at)
+    return cursor.tokens.print(first, cursor.at)
 
 
 def _read_load(update: _Update) -> Operation:

@@ -44,10 +44,10 @@ def sliced(text: str, limit: int | None, offset: int = 0, *, distinct: bool = Fa
         left = max(0, own["LIMIT"] - offset)
         limit = left if limit is None else min(limit, left)
     offset += own.get("OFFSET", 0)
-    parts = [read.printed(0, values, modifiers).rstrip()]
+    parts = [read.print(0, values, modifiers).rstrip()]
     parts += [f"LIMIT {limit}"] if limit is not None else []
     parts += [f"OFFSET {offset}"] if offset else []
-    parts += [read.printed(values)] if values is not None else []
+    parts += [read.print(values)] if values is not None else []
     return " ".join(parts)
 
 
@@ -57,7 +57,7 @@ def _distinct(read: Tokens, select: int) -> dict[int, str]:
     return {select: "SELECT DISTINCT"}
 
 
-def paged(text: str, names: Sequence[str], limit: int, offset: int) -> str | None:
+def page_query(text: str, names: Sequence[str], limit: int, offset: int) -> str | None:
     """Return a query for a page of the solutions of a SELECT query, in its own order and its columns'.
 
     The order is that of a sub-select, because Virtuoso sorts no more than ten thousand rows for a query that
@@ -74,7 +74,7 @@ def paged(text: str, names: Sequence[str], limit: int, offset: int) -> str | Non
     return f"{before} SELECT {columns} WHERE {{ {{ {rows} }} }} LIMIT {limit} OFFSET {offset}".strip()
 
 
-def counted(text: str, names: Sequence[str]) -> str | None:
+def count_query(text: str, names: Sequence[str]) -> str | None:
     """Return a query for the number of solutions of a SELECT query, see `paged`."""
     if (parts := _inner(text)) is None:
         return None
@@ -93,7 +93,7 @@ def _totally(rows: str, columns: str) -> str:
         if ordered and not depth and token.key in ("LIMIT", "OFFSET", "VALUES"):
             last = number
             break
-    return f"{read.printed(0, last)} {columns} {read.printed(last)}".strip()
+    return f"{read.print(0, last)} {columns} {read.print(last)}".strip()
 
 
 def _inner(text: str) -> tuple[str, str, bool] | None:
@@ -113,7 +113,7 @@ def _inner(text: str) -> tuple[str, str, bool] | None:
             ordered = True
     if start is None:
         return None
-    return read.printed(0, start).strip(), read.printed(start).strip(), ordered
+    return read.print(0, start).strip(), read.print(start).strip(), ordered
 
 
 def short_keys(text: str) -> str:
@@ -128,10 +128,10 @@ def short_keys(text: str) -> str:
             keys = False
         elif keys and token.key == "STR" and read.tokens[number + 2].key == "var":
             changed |= {number: "SUBSTR(STR", number + 3: f"), 1, {_KEY})"}
-    return read.printed(0, None, changed)
+    return read.print(0, None, changed)
 
 
-def unsized(query: pt.Construct) -> pt.Construct:
+def without_limit(query: pt.Construct) -> pt.Construct:
     """Return a query without the sub-selects that only tell the engine how few rows they have."""
     return replace(query, where=_drop_sizes(query.where))
 

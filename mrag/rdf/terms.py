@@ -65,12 +65,12 @@ class _Reading(threading.local):
 _reading = _Reading()
 
 
-def _wanted(_: logging.LogRecord) -> bool:
+def _is_wanted(_: logging.LogRecord) -> bool:
     return not _reading.now
 
 
 # Of a value that is not of its datatype, such as a 30th of February, rdflib logs a warning with a traceback.
-logging.getLogger("rdflib.term").addFilter(_wanted)
+logging.getLogger("rdflib.term").addFilter(_is_wanted)
 
 
 def typed_literal(text: str, datatype: str) -> Literal:
@@ -203,10 +203,10 @@ def to_ntriples(triples: Iterable[Triple]) -> bytes:
         >>> to_ntriples([Triple(URIRef("urn:s"), URIRef("urn:p"), Literal("a"))])
         b'<urn:s> <urn:p> "a" .\\n'
     """
-    return "".join(f"{' '.join(map(_printed, triple))} .\n" for triple in triples).encode()
+    return "".join(f"{' '.join(map(_print, triple))} .\n" for triple in triples).encode()
 
 
-def _printed(term: Node) -> str:
+def _print(term: Node) -> str:
     if isinstance(term, BNode):
         raise TermError("A blank node cannot be stored; name it by an IRI.", term=str(term))
     return str(to_ox(term))

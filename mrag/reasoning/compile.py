@@ -290,9 +290,9 @@ class Compiler:
             case ax.Enumeration(members):
                 return self._one_of(members, x)
             case ax.SomeValuesFrom(p, filler):
-                return self._related(p, filler, x)
+                return self._relate(p, filler, x)
             case ax.MinCardinality(n, p, filler):
-                return [Branch()] if n == 0 else self._related(p, filler, x) if n == 1 else None
+                return [Branch()] if n == 0 else self._relate(p, filler, x) if n == 1 else None
             case ax.HasValue(p, value):
                 atom = self.atom(p, x, value)
                 return None if atom is None else [Branch((atom,))]
@@ -320,7 +320,7 @@ class Compiler:
             return [Branch(filters=(pt.In(x, members),))]
         return [Branch(binding=((x, m),)) for m in members]
 
-    def _related(self, p: PropertyExpression, filler: ax.Expression, x: pt.Node) -> list[Branch] | None:
+    def _relate(self, p: PropertyExpression, filler: ax.Expression, x: pt.Node) -> list[Branch] | None:
         y = self.new()
         ways = self.matches(filler, y)
         atom = self.atom(p, x, y)
@@ -438,9 +438,9 @@ class Compiler:
         qualified = filler != THING
         name = f"cls-max{'q' if qualified else ''}c"
         if n == 0:
-            self._clash(name + "1", axiom, branch, self._related(p, filler, x), right)
+            self._clash(name + "1", axiom, branch, self._relate(p, filler, x), right)
         elif n == 1:
-            one, two = (self._related(p, filler, x) for _ in range(2))
+            one, two = (self._relate(p, filler, x) for _ in range(2))
             if one is None or two is None:
                 self.note(axiom, right)
                 return

@@ -137,7 +137,7 @@ def queries(
 def _constructs(
     rule: Rule, counts: TripleCounts, at: int | None, delta: tuple[str, TripleCounts] | None, sliced: bool
 ) -> Iterator[pt.Construct]:
-    sizes = sized(rule.body, counts, at, *((pt.iri(delta[0]), delta[1]) if delta else ()))
+    sizes = size_patterns(rule.body, counts, at, *((pt.iri(delta[0]), delta[1]) if delta else ()))
     rows, *_, first = min(sizes, key=_place, default=(0, 0, rule.head, rule.head))
     streams = len(sizes) == 1 and not counts.match(rule.head) and not _repeats(rule)
     if streams or not sliced or rule.values or rows <= _SLICE or not _loose(first):
@@ -149,7 +149,7 @@ def _constructs(
         yield _construct(rule, counts, sizes, (start, size))
 
 
-def sized(
+def size_patterns(
     body: Sequence[pt.TriplePattern],
     counts: TripleCounts,
     at: int | None = None,
@@ -177,7 +177,7 @@ def _construct(
     head = rule.head
     parts: list[pt.Pattern] = list(rule.values)
     # Symbols bound by VALUES have no count of their own, and VALUES is already the best start.
-    parts += ordered(sizes, hint=not rule.values, filters=rule.filters, part=part)
+    parts += order_patterns(sizes, hint=not rule.values, filters=rule.filters, part=part)
     rows, known = min((size for size, *_ in sizes), default=0), counts.match(head)
     names = tuple(dict.fromkeys(head.variables()))
     # What is said of one name said of another comes from few pairs, and to look each triple up in several
@@ -194,7 +194,7 @@ def _construct(
     return pt.Construct((head,), pt.Group(tuple(parts)))
 
 
-def ordered(
+def order_patterns(
     sizes: list[_Sized],
     *,
     hint: bool,
@@ -276,8 +276,8 @@ def clashes(check: ConsistencyCheck, counts: TripleCounts, limit: int) -> str | 
 
 def clashing(check: ConsistencyCheck, counts: TripleCounts, at: int | None = None) -> pt.Group:
     """Return the pattern that the clashing triples of a check match."""
-    sizes = sized(check.body, counts, at, pt.var("graph"))
-    atoms = ordered(sizes, hint=not check.values, filters=check.filters)
+    sizes = size_patterns(check.body, counts, at, pt.var("graph"))
+    atoms = order_patterns(sizes, hint=not check.values, filters=check.filters)
     return pt.Group((*check.values[:1], *atoms, *check.values[1:]))
 
 
@@ -585,7 +585,7 @@ class Rounds:
         self, rules: Sequence[Rule], delta: tuple[str, TripleCounts] | None = None
     ) -> Iterator[tuple[Construct, int]]:
         rules = [r for r in rules if not _joins_sets(r)]
-        rules = list(map(self.same.guarded, rules)) if self.same.centre else rules
+        rules = list(map(self.same.guard, rules)) if self.same.centre else rules
         return queries(rules, self.counts, delta, ordered=self.store.capabilities.ordered)
 
     def _derive(self, jobs: list[tuple[Construct, int]], out: str, delta: str | None) -> None:

@@ -91,7 +91,7 @@ class Retraction:
         delta, size = self.lost, self._size(self.lost)
         out = size.total
         while size.total:
-            reached = self._reached(delta, size, known, counts)
+            reached = self._reach(delta, size, known, counts)
             delta = self._graph("out")
             _copy(self.store, reached, delta, without=(self._safe,))
             _copy(self.store, delta, self.lost)
@@ -105,11 +105,11 @@ class Retraction:
             self.store.clear(graph)
         return self.store.count(self.lost)
 
-    def _reached(self, delta: str, size: TripleCounts, known: tuple[str, ...], counts: TripleCounts) -> str:
+    def _reach(self, delta: str, size: TripleCounts, known: tuple[str, ...], counts: TripleCounts) -> str:
         """Collect what rests on what was taken out last, and note what asserted triples alone support."""
         reached = self._graph("found")
         data = Dataset(known, (*self.asserted, self.lost, delta))
-        for rule, at in self._touched(size, counts):
+        for rule, at in self._touch(size, counts):
             stands = pt.Filter(pt.Negation(pt.Holds(pt.Graph(_SOMEWHERE, rule.head))))
             self.store.derive(_forward(rule, at, delta, size, counts, [stands]), data, reached)
         heads = self._size(reached)
@@ -138,14 +138,14 @@ class Retraction:
             )
             fresh = self._graph("back")
             data = Dataset(known, (*named, delta))
-            for rule, at in self._touched(size, counts):
+            for rule, at in self._touch(size, counts):
                 others = tuple(atom for i, atom in enumerate(rule.body) if i != at)
                 more = [*_free(others, self.lost, heads), pt.Graph(pt.iri(self.lost), rule.head)]
                 more += _free((rule.head,), barred)
                 self.store.derive(_forward(rule, at, delta, size, counts, more), data, fresh)
             delta = fresh
 
-    def _touched(self, size: TripleCounts, counts: TripleCounts) -> Iterator[tuple[Rule, int]]:
+    def _touch(self, size: TripleCounts, counts: TripleCounts) -> Iterator[tuple[Rule, int]]:
         for rule in self.rules:
             if rounds.applies(rule, counts, size):
                 for at, atom in enumerate(rule.body):
@@ -165,8 +165,8 @@ def _forward(
     rule: Rule, at: int, delta: str, size: TripleCounts, counts: TripleCounts, more: Sequence[pt.Pattern]
 ) -> Construct:
     """Return the query of a rule with one atom held to the graph `delta`, and more that has to match."""
-    sizes = rounds.sized(rule.body, counts, at, iri(delta), size)
-    parts = [*rule.values, *rounds.ordered(sizes, hint=not rule.values, filters=rule.filters)]
+    sizes = rounds.size_patterns(rule.body, counts, at, iri(delta), size)
+    parts = [*rule.values, *rounds.order_patterns(sizes, hint=not rule.values, filters=rule.filters)]
     return Construct((rule.head,), Group((*parts, *more)))
 
 
@@ -189,7 +189,7 @@ def _support(
     parts = (
         *rule.values,
         first,
-        *rounds.ordered(rounds.sized(rule.body, counts), hint=False, bound=names),
+        *rounds.order_patterns(rounds.size_patterns(rule.body, counts), hint=False, bound=names),
         *rest,
     )
     return pt.Construct((rule.head,), pt.SubSelect(pt.Select(names, pt.Group(parts), distinct=True)))
@@ -339,7 +339,7 @@ class Follower:
         known = (*record.inferred, *record.apart)
         work = Retraction(store, rules.rules, record.asserted, known, f"{self.prefix}:retract", _MOST)
         work.run(gone)
-        out = [q for g in known for q in self._held(work.lost, g)]
+        out = [q for g in known for q in self._hold(work.lost, g)]
         back = [q for q in self._quads(work.back, record.inferred[0]) if not self._anywhere(q, known)]
         after = replace(record, removed=())
         self._commit(after, out, back, done=not (record.added or record.came or record.apart))
@@ -404,7 +404,7 @@ class Follower:
                 for q in self._quads(graph, base)
                 if q.triple not in barred and not self._anywhere(q, record.asserted)
             ]
-        out = [q for g in (*record.inferred, *large) for q in self._held(apart, g)] if apart else []
+        out = [q for g in (*record.inferred, *large) for q in self._hold(apart, g)] if apart else []
         count = record.inferences
         after = replace(
             record,
@@ -450,7 +450,7 @@ class Follower:
         name = ox.NamedNode(into)
         return [ox.Quad(q.subject, q.predicate, q.object, name) for q in self.store.edges(graph)]
 
-    def _held(self, graph: str, other: str) -> list[ox.Quad]:
+    def _hold(self, graph: str, other: str) -> list[ox.Quad]:
         """Return those triples of a graph that another holds, as quads of that."""
         return [q for q in self._quads(graph, other) if self._anywhere(q, (other,))]
 
@@ -464,7 +464,7 @@ class Follower:
 _DEFAULT = "default"
 
 
-def chosen(kg: KnowledgeGraph, graphs: Sequence[str] | None) -> tuple[str, ...]:
+def choose(kg: KnowledgeGraph, graphs: Sequence[str] | None) -> tuple[str, ...]:
     """Return the named graphs that reasoning is to read, in order; none for all that is asserted."""
     if graphs is None:
         return kg.record.premises
@@ -566,7 +566,7 @@ def reason(
         if groups and on_inconsistency == "error":
             raise rounds.inconsistent(groups, _label(kg))
         return Closure(kg.record.inferred, inferred, (), 0.0, groups, (note,))
-    record, names = kg.record, chosen(kg, graphs)
+    record, names = kg.record, choose(kg, graphs)
     prefix = f"{kg.iri}:inferred:{record.revision + 1}"
     kg.collect(f"{prefix}:")
     label = _label(kg)
@@ -582,7 +582,7 @@ def reason(
             closure = rounds.materialise(
                 kg.store, asserted, prefix, on_round=on_round, on_inconsistency=on_inconsistency, label=label
             )
-            closure, apart = _kept_apart(kg, closure, asserted, f"{prefix}:apart")
+            closure, apart = _keep_apart(kg, closure, asserted, f"{prefix}:apart")
         closure = without_asserted(kg, closure) if names else closure
     except BaseException:
         kg.end()
@@ -626,7 +626,7 @@ def _merged(kg: KnowledgeGraph, rules: Ruleset) -> Iterator[ClashGroup]:
                 yield group
 
 
-def left_out(kg: KnowledgeGraph) -> list[tuple[str, str]]:
+def list_left_out(kg: KnowledgeGraph) -> list[tuple[str, str]]:
     """Return the axioms of which a store that reasons by rules of its own lacks something that follows.
 
     With each comes the IRI of a class or property of which something is lacking.
@@ -703,7 +703,7 @@ def _extend(
     return replace(closure, triples=sum(kg.store.count(g) for g in graphs))
 
 
-def _kept_apart(
+def _keep_apart(
     kg: KnowledgeGraph, closure: Closure, asserted: Dataset, prefix: str
 ) -> tuple[Closure, str | None]:
     """Take what contradicts the ontology, and what rests on it, out of a closure that is not in sight yet."""

@@ -52,7 +52,7 @@ class Sameness:
             known.update(_pairs(self._store, Dataset((out,) if size else tuple(graphs))))
             if len(known) == size:
                 return 0
-        missing = [p for group in same_groups(known) for p in self._written(group) if p not in known]
+        missing = [p for group in same_groups(known) for p in self._write(group) if p not in known]
         for start in range(0, len(missing), _SENT):
             self._insert(missing[start : start + _SENT], out)
         known.update(missing)
@@ -62,7 +62,7 @@ class Sameness:
         """Read all pairs the next time, since some were taken out again."""
         self._known.clear()
 
-    def guarded(self, rule: Rule) -> Rule:
+    def guard(self, rule: Rule) -> Rule:
         """Return a rule as it is run where there are large sets.
 
         What is said of a name of one goes to no name but its representative, by which rules mean it, too.
@@ -92,7 +92,7 @@ class Sameness:
         if self.centre:
             self._store.clear(self._scratch)
 
-    def _written(self, group: list[str]) -> Iterator[Pair]:
+    def _write(self, group: list[str]) -> Iterator[Pair]:
         if len(group) <= MOST:
             yield from permutations(group, 2)
             return

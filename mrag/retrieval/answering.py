@@ -23,12 +23,12 @@ from mrag.retrieval.routing import (
     AskOptions,
     How,
     Texts,
-    routed,
+    find_uncomputed,
+    route,
     rules_notice,
     state_notice,
-    uncomputed,
 )
-from mrag.tracing import spanned
+from mrag.tracing import spanning
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-@spanned("mrag.ask", lambda given: {"mrag.way": given.way})
+@spanning("mrag.ask", lambda given: {"mrag.way": given.way})
 def ask(
     kg: KnowledgeGraph,
     question: str | Question | Retrieval,
@@ -109,7 +109,7 @@ def ask(
         "reading": reading, "texts": texts, "media": media, "ranker": ranker, "follows": follows,
         "planner": planner,
     }  # fmt: skip
-    way = routed(kg, question, **options)
+    way = route(kg, question, **options)
     if way.given is not None:
         return _note(kg, way.given)
     from mrag.generation.answering import answer
@@ -117,7 +117,7 @@ def ask(
     from mrag.retrieval.verifying import StoreFacts
 
     retrieval, old = _read(kg, question, way.said, options)
-    computing = uncomputed(retrieval.question.text)
+    computing = find_uncomputed(retrieval.question.text)
     read = answer(
         retrieval.question.text, retrieval.context, resolve(model), computing=computing, graph=StoreFacts(kg)
     )
@@ -128,7 +128,7 @@ def stream(
     kg: KnowledgeGraph, question: str | Question | Retrieval, **options: Unpack[AskOptions]
 ) -> Iterator[str | Answer]:
     """Answer as `ask` does, yielding the text as it is written and the whole answer last."""
-    way = routed(kg, question, **options)
+    way = route(kg, question, **options)
     if way.given is not None:
         yield from way.given.pieces()
         yield _note(kg, way.given)
@@ -138,7 +138,7 @@ def stream(
     from mrag.retrieval.verifying import StoreFacts
 
     read, old = _read(kg, question, way.said, options)
-    model, computing = resolve(options.get("model")), uncomputed(read.question.text)
+    model, computing = resolve(options.get("model")), find_uncomputed(read.question.text)
     asked = StoreFacts(kg)
     for part in stream_answer(read.question.text, read.context, model, computing=computing, graph=asked):
         if isinstance(part, Answer):
@@ -261,9 +261,9 @@ def verify(kg: KnowledgeGraph, given: Answer | Mapping[str, Any]) -> VerifyRepor
         True
         >>> kg.close()
     """
-    from mrag.retrieval.verifying import verified
+    from mrag.retrieval.verifying import verify_answer
 
-    return verified(kg, given, lambda question: retrieve(kg, question))
+    return verify_answer(kg, given, lambda question: retrieve(kg, question))
 
 
 class Conversation:
@@ -299,7 +299,7 @@ class Conversation:
     def stream(self, question: str | Question, **options: Any) -> Iterator[str | Answer]:
         """Answer as `ask` does, yielding the text as it is written and the whole answer last."""
         self._before = self.last
-        return self._asked(question, options)
+        return self._ask(question, options)
 
     def again(self, reading: int) -> Answer:
         """Answer the last question in another of the readings that its answer offered.
@@ -309,10 +309,10 @@ class Conversation:
         """
         if self.last is None:
             raise ConfigError("There is no answer that has other readings.", hint="Ask a question first.")
-        *_, given = self._asked(self.last.question, {"reading": reading})
+        *_, given = self._ask(self.last.question, {"reading": reading})
         return cast(Answer, given)
 
-    def _asked(self, question: str | Question, options: Mapping[str, Any]) -> Iterator[str | Answer]:
+    def _ask(self, question: str | Question, options: Mapping[str, Any]) -> Iterator[str | Answer]:
         for part in stream(self.kg, question, **{**self._options, "follows": self._before, **options}):
             # What could not be computed can be asked again in other words.
             if isinstance(part, Answer) and (part.computed is not None or part.way != "plan"):

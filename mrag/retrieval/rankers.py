@@ -176,13 +176,13 @@ class FusedRanker:
     def rank(self, question: Question, k: int) -> list[Hit]:
         """Return at most `k` hits, best first, with the reasons of every ranker that found them."""
         rankings = [ranker.rank(question, max(k, self.depth)) for ranker in self.rankers]
-        fused = self._fused(rankings)
+        fused = self._fuse(rankings)
         reasons: dict[str, tuple[str, ...]] = {}
         for ranking in rankings:
             for hit in ranking:
                 reasons[hit.iri] = reasons.get(hit.iri, ()) + hit.reasons
         return [Hit(iri, score, rank, reasons[iri]) for rank, (iri, score) in enumerate(fused[:k], start=1)]
 
-    def _fused(self, rankings: Sequence[Sequence[Hit]]) -> list[tuple[str, float]]:
+    def _fuse(self, rankings: Sequence[Sequence[Hit]]) -> list[tuple[str, float]]:
         """Return what was found with its score, best first."""
         return reciprocal_rank_fusion([[h.iri for h in r] for r in rankings], weights=self.weights)

@@ -14,7 +14,7 @@ from typing import Any, Final
 from mrag.errors import QueryTimeout, StoreError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import with_profile
-from mrag.retrieval.routing import How, Routed, folded
+from mrag.retrieval.routing import How, Routed, fold
 from mrag.stores.base import Limits
 from mrag.stores.oxigraph import OxigraphStore
 from mrag.stores.process.channel import Child
@@ -57,7 +57,7 @@ class QuestionReader:
         follows: Mapping[str, Any] | None = None,
     ) -> Routed:
         """Return what `mrag.retrieval.routing.computed` returns."""
-        question, deadline = folded(question), time.monotonic() + self._seconds
+        question, deadline = fold(question), time.monotonic() + self._seconds
         if how not in ("auto", "plan"):
             return Routed(None, "")
         if not self._places.acquire(timeout=self._seconds):
@@ -73,9 +73,9 @@ class QuestionReader:
                     reply = child.read((question, how, reading, follows), deadline, self._seconds)
                     note({"mrag.computed": reply[0] is not None})
             except BaseException as error:
-                self._left(child, ended=child.broken or not isinstance(error, Exception))
+                self._leave(child, ended=child.broken or not isinstance(error, Exception))
                 raise
-            self._left(child)
+            self._leave(child)
             return reply
         finally:
             self._places.release()
@@ -89,7 +89,7 @@ class QuestionReader:
                 child.follow(self._kg, whole=False)
             except StoreError as error:
                 logger.warning("A process for questions could not be started ahead: %s", error.message)
-            self._left(child, ended=child.broken)
+            self._leave(child, ended=child.broken)
 
     def processes(self) -> list[int]:
         """Return the numbers of the processes."""
@@ -117,7 +117,7 @@ class QuestionReader:
             self._busy.add(child)
         return child
 
-    def _left(self, child: _Reading, *, ended: bool = False) -> None:
+    def _leave(self, child: _Reading, *, ended: bool = False) -> None:
         with self._lock:
             self._busy.discard(child)
             if not ended and not self._closed:
@@ -184,7 +184,7 @@ class _Reading:
         }
         store = {name: getattr(kg.store, name) for name in ("url", "identity", "capabilities")}
         try:
-            self._asked(("open", store, copy, note, options, whole), time.monotonic() + _OPENING)
+            self._ask(("open", store, copy, note, options, whole), time.monotonic() + _OPENING)
         except BaseException:
             self.broken = True
             raise
@@ -192,7 +192,7 @@ class _Reading:
     def read(self, question: tuple[Any, ...], deadline: float, seconds: float) -> Routed:
         """Return how a question is answered."""
         try:
-            return Routed(*self._asked(("read", *question), deadline))
+            return Routed(*self._ask(("read", *question), deadline))
         except StoreError as error:
             if not self.broken:
                 raise
@@ -202,8 +202,8 @@ class _Reading:
                 told = f"The question was not read within {seconds:g} s, and its reading was ended."
             raise (QueryTimeout if late else StoreError)(told, hint="Ask it in fewer words.") from error
 
-    def _asked(self, request: tuple[Any, ...], deadline: float) -> Any:
-        from mrag.retrieval.reading_child import outcome, unpacked
+    def _ask(self, request: tuple[Any, ...], deadline: float) -> Any:
+        from mrag.retrieval.reading_child import outcome, unpack
 
         def answered(name: str, *arguments: Any) -> Any:
             return _ANSWERS[name](self._kg, deadline, *arguments)
@@ -218,7 +218,7 @@ class _Reading:
                     self.process.send(outcome(answered, *value))
                     continue
                 self.broken, waiting = False, False
-                return unpacked(value)
+                return unpack(value)
         return None
 
     def end(self) -> None:

@@ -26,7 +26,7 @@ from mrag.index.embedding import MiniLmEmbedder
 from mrag.planning.answering import reader_of
 from mrag.rdf.terms import Triple
 from mrag.redaction import brief
-from mrag.retrieval.routing import MAX_TRIPLES, computed
+from mrag.retrieval.routing import MAX_TRIPLES, compute_route
 from mrag.stores.base import BaseStore, Capabilities, Dataset, Limits, SelectResult, SelectStream, TripleStore
 from mrag.stores.oxigraph import OxigraphStore
 from mrag.stores.process.query_child import HEAD, frame, serve
@@ -119,7 +119,7 @@ class _Parent(WorkerPool):
             out.flush()
             _, size = HEAD.unpack(answers.read(HEAD.size))
             reply = pickle.loads(answers.read(size))  # noqa: S301 # our own parent wrote it
-        return unpacked(reply)
+        return unpack(reply)
 
     def run(self, query: str, dataset: Dataset, limits: Limits, extra: bytes = b"") -> Any:
         """Answer one query within its limits."""
@@ -166,7 +166,7 @@ class ChildReader:
     def read(self, *question: Any) -> Any:
         """Return what `computed` returns."""
         assert self._kg is not None
-        return computed(self._kg, *question)
+        return compute_route(self._kg, *question)
 
 
 def outcome(work: Callable[..., Any], *arguments: Any) -> tuple[Any, ...]:
@@ -181,7 +181,7 @@ def outcome(work: Callable[..., Any], *arguments: Any) -> tuple[Any, ...]:
         return "broken", brief(f"{type(error).__name__}: {error}", 300)
 
 
-def unpacked(reply: tuple[Any, ...]) -> Any:
+def unpack(reply: tuple[Any, ...]) -> Any:
     """Return or raise what the other process has."""
     if reply[0] == "done":
         return reply[1]

@@ -64,7 +64,7 @@ class GuardedRanker:
             for hit in islice(self.ranker.rank(question, k), _MOST):
                 if len(hits) >= k:
                     break
-                checked = self._checked(hit)
+                checked = self._check(hit)
                 hits.setdefault(checked.iri, checked)
         except MragError:
             raise
@@ -80,7 +80,7 @@ class GuardedRanker:
         kept = [hit for name, hit in hits.items() if name in there]
         return [replace(hit, rank=rank) for rank, hit in enumerate(kept, start=1)]
 
-    def _checked(self, hit: object) -> Hit:
+    def _check(self, hit: object) -> Hit:
         """Return a hit with plain values."""
         if not isinstance(hit, Hit) or not isinstance(hit.iri, str):
             told = f"gave {type(hit).__name__} {str(hit)[:80]!r}, which is no hit"

@@ -88,7 +88,7 @@ class AskOptions(TypedDict, total=False):
     planner: Planner
 
 
-def folded(text: str) -> str:
+def fold(text: str) -> str:
     """Return the text of a question with single blanks for white space."""
     text = " ".join(text.split())
     if len(text) > MAX_QUESTION:
@@ -99,7 +99,7 @@ def folded(text: str) -> str:
     return text
 
 
-def routed(kg: KnowledgeGraph, question: str | Question | Retrieval, **options: Unpack[AskOptions]) -> Routed:
+def route(kg: KnowledgeGraph, question: str | Question | Retrieval, **options: Unpack[AskOptions]) -> Routed:
     """Return the answer to a question that need not be read, or None where it has to be, and why."""
     how, planner, ranker = options.get("how", "auto"), options.get("planner", "parser"), options.get("ranker")
     model, media, texts = options.get("model"), options.get("media"), options.get("texts")
@@ -111,7 +111,7 @@ def routed(kg: KnowledgeGraph, question: str | Question | Retrieval, **options: 
     if isinstance(ranker, str):
         check_ranker(ranker)
     if isinstance(question, str | Question):
-        folded(question if isinstance(question, str) else question.text)
+        fold(question if isinstance(question, str) else question.text)
     check_model(model)
     asked = Question(question) if isinstance(question, str) and question.strip() else question
     if how == "read" or not isinstance(asked, Question):
@@ -121,7 +121,7 @@ def routed(kg: KnowledgeGraph, question: str | Question | Retrieval, **options: 
     # What is asked of images may have to be computed: "Which images show no hat?"
     if how == "plan" or (how == "auto" and (not pictured or (media is None and _computes(asked.text)))):
         reading, follows = options.get("reading"), options.get("follows")
-        route = computed(kg, asked, how, reading, follows, model=model, planner=planner)
+        route = compute_route(kg, asked, how, reading, follows, model=model, planner=planner)
         if (given := route.given) is not None:
             # What a graph has no value of, texts may tell.
             if texts is None or how == "plan" or given.computed is None or given.computed.rows:
@@ -136,7 +136,7 @@ def routed(kg: KnowledgeGraph, question: str | Question | Retrieval, **options: 
     return route
 
 
-def computed(
+def compute_route(
     kg: KnowledgeGraph,
     question: str | Question | Retrieval,
     how: How = "auto",
@@ -152,7 +152,7 @@ def computed(
         return Routed(None, "")
     if isinstance(question, Question) and question.image is not None:
         return Routed(None, "the question has a picture")
-    if len(text := folded(text)) > MAX_COMPUTED:
+    if len(text := fold(text)) > MAX_COMPUTED:
         why = f"the question has more than {MAX_COMPUTED} characters"
         return Routed(None if how == "auto" else abstained(text, why), why)
     if how == "auto" and kg.profile().triples > MAX_TRIPLES:
@@ -184,7 +184,7 @@ def computed(
     return Routed(abstained(text, attempt.why, attempt.offered), attempt.why)
 
 
-def uncomputed(text: str) -> tuple[str, ...]:
+def find_uncomputed(text: str) -> tuple[str, ...]:
     """Return the words of a question that ask to compute, which facts alone do not answer.
 
     These are superlatives, comparisons with a number or with "than", folds, shares, "per" and negations.
@@ -219,7 +219,9 @@ def _compared(low: Sequence[str]) -> Iterator[Sequence[str]]:
 def _computes(text: str) -> bool:
     """Return whether a question asks to compute, by its words."""
     low = _words(text)
-    return bool(uncomputed(text)) or any(cue.cue in _COUNTING for cue in cues_in(low)) or "between" in low
+    return (
+        bool(find_uncomputed(text)) or any(cue.cue in _COUNTING for cue in cues_in(low)) or "between" in low
+    )
 
 
 def _words(text: str) -> list[str]:
@@ -284,9 +286,9 @@ def rules_notice(kg: KnowledgeGraph, given: Answer) -> str | None:
     """Return which axioms that an answer depends on a server's own rules do not carry out, once for each."""
     if not (kg.store.capabilities.reasoning and given.computed is not None and kg.state):
         return None
-    from mrag.reasoning.run import left_out  # which most stores never need here
+    from mrag.reasoning.run import list_left_out  # which most stores never need here
 
-    missing = kg.cached("axioms left out", lambda: list(kg.kept("left_out", lambda: left_out(kg))))
+    missing = kg.cached("axioms left out", lambda: list(kg.kept("left_out", lambda: list_left_out(kg))))
     told = [one for one in missing if f"<{one[1]}>" in given.computed.query]
     kg.cache["axioms left out"] = [one for one in missing if one not in told]
     if not told:

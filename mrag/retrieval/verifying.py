@@ -18,7 +18,7 @@ from mrag.context.render import Context, Line
 from mrag.errors import ConfigError, ModelError, MragError
 from mrag.generation.answering import answer
 from mrag.generation.prompts import PENDING
-from mrag.generation.receipts import ENVELOPE, THEN, KeyStore, opened, receipt, with_receipt
+from mrag.generation.receipts import ENVELOPE, THEN, KeyStore, open_receipt, receipt, with_receipt
 from mrag.generation.result import Answer, OtherReading, context_from_json, json_fields, same
 from mrag.generation.support.mentions import ContextNames
 from mrag.generation.verification import READING, CheckedPart, Recomputed, VerifyReport, differences, part_of
@@ -36,7 +36,14 @@ from mrag.planning.results import TRIED
 from mrag.planning.saved import list_questions
 from mrag.rdf import queries
 from mrag.rdf.terms import OWL, RDF, Term, Triple, to_ox
-from mrag.retrieval.routing import ASKED_FOR, FOLDER_GIVEN, computed, routed, state_notice, uncomputed
+from mrag.retrieval.routing import (
+    ASKED_FOR,
+    FOLDER_GIVEN,
+    compute_route,
+    find_uncomputed,
+    route,
+    state_notice,
+)
 from mrag.stores.base import Dataset
 
 _THINGS: Final = 5
@@ -98,10 +105,10 @@ class StoreFacts:
         mentions = names.find(sentence, told)
         named = {t for m in mentions for t in m.terms if isinstance(t, URIRef) and t not in common}
         inside = {i for m in mentions for i in range(max(m.first, 0), m.last) if not m.terms <= common}
-        unknown = self._called(sentence, [i for i in range(len(told)) if i not in inside])
+        unknown = self._call(sentence, [i for i in range(len(told)) if i not in inside])
         return [*unknown, *sorted(named - set(unknown), key=str)][:_THINGS]
 
-    def _called(self, sentence: str, free: Sequence[int]) -> list[URIRef]:
+    def _call(self, sentence: str, free: Sequence[int]) -> list[URIRef]:
         """Return what is called as runs of words of a sentence are, the longest runs first."""
         told = tokens(sentence)
         runs = [[i for _, i in some] for _, some in groupby(enumerate(free), key=lambda x: x[1] - x[0])]
@@ -165,7 +172,7 @@ IMAGES = "the images and their order"
 Retrieve = Callable[[str], Any]
 
 
-def answered_again(kg: KnowledgeGraph, value: Mapping[str, Any], retrieve: Retrieve) -> Recomputed:
+def answer_again(kg: KnowledgeGraph, value: Mapping[str, Any], retrieve: Retrieve) -> Recomputed:
     """Answer the question of an answer again, and compare."""
     if value.get("plan"):
         return _compute_again(kg, value)
@@ -214,7 +221,7 @@ def _compute_again(kg: KnowledgeGraph, value: Mapping[str, Any]) -> Recomputed:
     if said != why and {*own} != {*value.get("ignored", ())}:
         # It may know what a word means that was not understood, and where in the plan that stands.
         apart = (*apart, "ignored", "words")
-        doubtful += _not_said(kg, question, known, value.get("ignored", ()), {word.lower() for word in own})
+        doubtful += _denials(kg, question, known, value.get("ignored", ()), {word.lower() for word in own})
     return _compare(kg, value, read.given, parts, [*wrong, *doubtful], apart)
 
 
@@ -273,7 +280,7 @@ def _unread(
     if said.startswith(_GOES_ON) and known.before is None:
         return _Read(note=_UNTOLD)
     if said.endswith(HELPED):
-        wrong = "".join(_not_said(kg, question, known, ignored))
+        wrong = "".join(_denials(kg, question, known, ignored))
         return _Read(note="a language model is said to have read it", wrong=wrong)
     first = _attempt(kg, question, known.before, 1)
     other = first.answer.computed if first is not None and first.sure and first.answer is not None else None
@@ -282,7 +289,7 @@ def _unread(
     return _Read(note=wrong, wrong=wrong)
 
 
-def _not_said(
+def _denials(
     kg: KnowledgeGraph,
     question: str,
     known: LastAnswer,
@@ -441,7 +448,7 @@ def _read_again(kg: KnowledgeGraph, value: Mapping[str, Any], retrieve: Retrieve
 
 
 def _abstain_again(kg: KnowledgeGraph, value: Mapping[str, Any]) -> Recomputed:
-    given, why, _ = computed(kg, str(value["question"]), "plan")
+    given, why, _ = compute_route(kg, str(value["question"]), "plan")
     now = given.to_json() if given is not None else {}
     alike = bool(now) and same({**now, "notice": value["notice"]}, value)
     if alike and value["notice"] in _with_state(kg, [None]):
@@ -456,12 +463,12 @@ def _once_more(kg: KnowledgeGraph, value: Mapping[str, Any], retrieve: Retrieve)
     question = str(value["question"])
     try:
         if value["way"] == "images":
-            given, *_ = routed(kg, question, how="images", model="none", k=max(1, len(value["images"])))
+            given, *_ = route(kg, question, how="images", model="none", k=max(1, len(value["images"])))
             return [given] if given is not None else []
         if value["way"] != "read":
             return []
         context = retrieve(question).context
-        ways = dict.fromkeys((uncomputed(question), ()))
+        ways = dict.fromkeys((find_uncomputed(question), ()))
         return [answer(question, context, None, computing=computing) for computing in ways]
     except MragError:
         return []
@@ -474,9 +481,9 @@ def _reason(kg: KnowledgeGraph, value: Mapping[str, Any]) -> tuple[str, tuple[Ot
     if value["way"] == "images":
         if value["why"] == FOLDER_GIVEN:
             return FOLDER_GIVEN, ()
-        given, why, offered = routed(kg, str(value["question"]), model="none", k=1)
+        given, why, offered = route(kg, str(value["question"]), model="none", k=1)
         return given.why if given is not None else why, offered
-    _, why, offered = computed(kg, str(value["question"]))
+    _, why, offered = compute_route(kg, str(value["question"]))
     return why, offered
 
 
@@ -499,18 +506,18 @@ _BATCH: Final = 400
 _LAYER = re.compile(r"(asserted|inferred|completed|enriched):(\d+)\Z")
 
 
-def verified(
+def verify_answer(
     kg: KnowledgeGraph, given: Answer | Mapping[str, Any], retrieve: Retrieve, keys: KeyStore | None = None
 ) -> VerifyReport:
     """Check an answer or a receipt against a graph."""
     value = given.to_json() if isinstance(given, Answer) else given
     try:
-        receipt = opened(value)
+        receipt = open_receipt(value)
         said = value if receipt is None else receipt.answer
         looked = GraphLookup(kg, _lines(said), layers=said.get("completed") is not None)
         report = checked(
             said, looked.holds, looked.names, graphs=looked.wrong_graph, said=looked.said,
-            recompute=lambda one: answered_again(kg, one, retrieve), facts=StoreFacts(kg),
+            recompute=lambda one: answer_again(kg, one, retrieve), facts=StoreFacts(kg),
         )  # fmt: skip
     except (RecursionError, OverflowError) as error:
         raise ModelError(
@@ -518,14 +525,14 @@ def verified(
         ) from error
     if receipt is None:
         return report
-    return with_receipt(report, receipt, lambda: (keys or KeyStore()).trusted(), kg.iri)
+    return with_receipt(report, receipt, lambda: (keys or KeyStore()).trusted_keys(), kg.iri)
 
 
 def receipt_of(
     kg: KnowledgeGraph, given: Mapping[str, Any], report: VerifyReport, keys: KeyStore | None = None
 ) -> dict[str, Any]:
     """Return the receipt of an answer that was checked now, signed if this installation has a key."""
-    before = opened(given)
+    before = open_receipt(given)
     answer, report = (given, report) if before is None else (before.answer, _own(report))
     now = datetime.now(UTC).replace(microsecond=0)
     return receipt(

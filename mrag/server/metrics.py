@@ -115,7 +115,7 @@ class _State:
             yield GaugeMetricFamily(f"mrag_{name}", meaning, float(value))
         if engine.pool is not None:
             meaning = "Worker processes that were killed, at a deadline for the most part."
-            yield CounterMetricFamily("mrag_workers_killed", meaning, float(engine.pool.killed))
+            yield CounterMetricFamily("mrag_workers_killed", meaning, float(engine.pool.was_killed))
 
 
 class Observed:

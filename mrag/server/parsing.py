@@ -37,11 +37,11 @@ def _with_values(text: str, values: Values) -> str:
         _refuse_short(text, query.template, values)
     insertions: dict[int, str] = {}
     for group, names, around in _groups(query.select, frozenset(values)):
-        if named := sorted(names & (_named_in(group) | around)):
+        if named := sorted(names & (_names_in(group) | around)):
             insertions[group.first] = f"{{ {values_block(named, [[values[n] for n in named]])}"
     if not insertions and query.form == "DescribeQuery":
         _refuse_short(text, query.select.projection or (), values)
-    return parser.tokens.printed(instead=insertions)
+    return parser.tokens.print(instead=insertions)
 
 
 def _refuse_short(text: str, parts: Iterable[Any], values: Values) -> None:
@@ -59,7 +59,7 @@ def _groups(
 ) -> Iterator[tuple[GroupNode, frozenset[str], frozenset[str]]]:
     """Yield each group with the names that it may have values for, and those that its query names."""
     if isinstance(node, SelectNode):
-        around = frozenset(_named_in(node))
+        around = frozenset(_names_in(node))
     elif isinstance(node, GroupNode) and not (node.parts and isinstance(node.parts[0], SelectNode)):
         yield node, names, around
         around = frozenset()
@@ -69,7 +69,7 @@ def _groups(
         yield from _groups(part, handed, around)
 
 
-def _named_in(node: GroupNode | SelectNode) -> set[str]:
+def _names_in(node: GroupNode | SelectNode) -> set[str]:
     """Return the variables that a group or a query names, those of groups inside it left out."""
     names: set[str] = set()
     stack = list(_parts(node))

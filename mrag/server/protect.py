@@ -124,7 +124,7 @@ class AccessGuard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        refused = self._refused(scope)
+        refused = self._refuse(scope)
         if refused is not None:
             await refused(scope, receive, send)
             return
@@ -138,7 +138,7 @@ class AccessGuard:
         if body is not None:
             await self._run(scope, body, receive, send)
 
-    def _refused(self, scope: Scope) -> Response | None:
+    def _refuse(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
         method, path = scope["method"], scope["path"].removeprefix(scope.get("root_path", ""))
         if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > _LONGEST_URI:
@@ -162,7 +162,7 @@ class AccessGuard:
             return failure(403, "Pages of other origins may not send this.", "Start the server with --cors.")
         if method == "OPTIONS" or path in _OPEN or path.startswith(_OPEN_UNDER):
             return None
-        if self._settings.token is not None and not authorised(headers, self._settings.token):
+        if self._settings.token is not None and not is_authorised(headers, self._settings.token):
             hint = "Send it as `Authorization: Bearer TOKEN`."
             return failure(401, "A token is needed.", hint, WWW_Authenticate='Bearer realm="mrag"')
         return None
@@ -230,7 +230,7 @@ class AccessGuard:
             raise results[0]
 
 
-def authorised(headers: Headers, token: str) -> bool:
+def is_authorised(headers: Headers, token: str) -> bool:
     """Return whether a request carries the token.
 
     It may come as a bearer token, as GraphDB's own (`GDB …`), or as the password of Basic

@@ -23,7 +23,7 @@ from mrag.rdf.terms import Term, Triple, to_ox
 from mrag.server.streams import Spool
 from mrag.stores.base import Dataset, Limits, SelectResult
 from mrag.stores.changes import NIL, RESERVED
-from mrag.stores.process.query_child import serialized, term_of
+from mrag.stores.process.query_child import serialize_rdf, term_of
 from mrag.stores.sparql import SparqlStore
 
 
@@ -69,14 +69,14 @@ def plain_term(term: Any) -> tuple[str, str, str | None, str | None]:
     return "b" if isinstance(term, BNode) else "i", str(term), None, None
 
 
-def written(result: Any, format: str, prefixes: Mapping[str, str]) -> bytes:
+def write(result: Any, format: str, prefixes: Mapping[str, str]) -> bytes:
     """Serialise the result of a store that returns terms."""
     if isinstance(result, bool):
         return answer(result, format)
     if isinstance(result, SelectResult):
         return table(result.variables, result.rows, format)
     triples = (ox.Triple(cast(Any, to_ox(t.s)), cast(Any, to_ox(t.p)), to_ox(t.o)) for t in result)
-    return serialized(triples, format, prefixes)
+    return serialize_rdf(triples, format, prefixes)
 
 
 K = TypeVar("K", bound=Hashable)
@@ -235,7 +235,7 @@ class RecordFollower:
 
     def __init__(self, kg: KnowledgeGraph) -> None:
         self._kg = kg
-        self.graphs = self._listed()
+        self.graphs = self._list()
         store = kg.store
         self.all_graphs = store.dialect.union if isinstance(store, SparqlStore) else ""
         self._reading = threading.Lock()
@@ -260,13 +260,13 @@ class RecordFollower:
                 return
             before = self._kg.record
             after = self._present(before)
-            self.graphs, self._read = self._listed(), time.monotonic()
+            self.graphs, self._read = self._list(), time.monotonic()
             # A change of this process lands while the lock is held, and it knows better.
             with self._kg.landing:
                 if self._kg.record is before and after != before:
                     self._kg.written(after, changed=after.revision != before.revision)
 
-    def _listed(self) -> tuple[str, ...]:
+    def _list(self) -> tuple[str, ...]:
         if not self._kg.as_found:
             return ()
         return tuple(g for g in self._kg.store.graphs() if not g.startswith(RESERVED))
@@ -309,7 +309,7 @@ class RemoteAnswers:
 
         def run(dataset: Dataset, left: Limits) -> bytes:
             result = self.kg.store.bounded(text, dataset, left, extra)
-            return written(result, format, self.kg.prefixes)
+            return write(result, format, self.kg.prefixes)
 
         return self._in_one_state(seen, limits, run)
 
@@ -346,7 +346,7 @@ class RemoteAnswers:
                     t = ox.Triple(cast(Any, s), cast(Any, p), o)
                     quads.append(ox.Quad(t.subject, t.predicate, t.object, graph) if named else t)
             prefixes = self.kg.prefixes if format in WITH_PREFIXES else None
-            return serialized(quads, format, prefixes)
+            return serialize_rdf(quads, format, prefixes)
 
         return self._in_one_state(lambda: Dataset(tuple(graphs())), limits, run)
 

@@ -87,11 +87,11 @@ async def query(request: Request, engine: Engine) -> Response:
     fields, kind, text = await sparql.read_fields(request, engine)
     if kind == sparql.UPDATE or ("query" not in fields and "update" in fields):
         raise HTTPException(400, f"Updates are sent to /repositories/{engine.kg.name}/statements.")
-    asked = asked_of(request, fields, text if kind == sparql.QUERY else None)
+    asked = request_of(request, fields, text if kind == sparql.QUERY else None)
     return await sparql.respond(request, engine, asked, fields)
 
 
-def asked_of(request: Request, fields: Fields, text: str | None = None) -> QueryRequest:
+def request_of(request: Request, fields: Fields, text: str | None = None) -> QueryRequest:
     """Return the query that a request's parameters describe."""
     if one(fields, "queryLn", "sparql").lower() != "sparql":
         raise HTTPException(400, "Queries are in SPARQL.")
@@ -134,7 +134,7 @@ async def on_statements(request: Request, engine: Engine) -> Response:
         operations.append(("match", None, None, None, graphs))
     if request.method != "DELETE":
         operations += await documents(request, engine, graphs, base=_base(fields))
-    return sparql.done(await engine.writer.change(operations))
+    return sparql.acknowledge(await engine.writer.change(operations))
 
 
 async def _update(request: Request, engine: Engine) -> Response:
@@ -142,7 +142,7 @@ async def _update(request: Request, engine: Engine) -> Response:
     if any(key.startswith("$") for key in fields):
         raise HTTPException(400, "Updates take no values for variables. Put them into VALUES.")
     operations = await sparql.operations_of(request, engine, fields, text)
-    return sparql.done(await engine.writer.change(operations, sparql.seconds_of(fields, engine)))
+    return sparql.acknowledge(await engine.writer.change(operations, sparql.seconds_of(fields, engine)))
 
 
 async def repository_size(request: Request, engine: Engine) -> Response:
@@ -353,7 +353,9 @@ async def on_transaction(request: Request, engine: Engine) -> Response:
             return Response(status_code=204)
         case "COMMIT":
             operations: Sequence[Operation] = open_ones.end(name)
-            return sparql.done(await engine.writer.change(operations), 200) if operations else Response()
+            return (
+                sparql.acknowledge(await engine.writer.change(operations), 200) if operations else Response()
+            )
         case "ADD" | "DELETE" | "UPDATE":
             transaction = open_ones.room(name, len(body), engine.settings.max_body)
             if action == "UPDATE":
@@ -371,7 +373,7 @@ async def on_transaction(request: Request, engine: Engine) -> Response:
     match action:
         case "QUERY":
             text = body.decode("utf-8-sig", "replace") if kind == sparql.QUERY else None
-            return await sparql.respond(request, engine, asked_of(request, fields, text), fields)
+            return await sparql.respond(request, engine, request_of(request, fields, text), fields)
         case "SIZE":
             return PlainTextResponse(str(await count(engine, contexts(fields))))
         case "GET":

@@ -28,7 +28,7 @@ from mrag.server.queries import WITH_PREFIXES, GraphView, QueryRequest, ResultSt
 from mrag.server.settings import ServerSettings
 from mrag.stores.base import Limits
 from mrag.stores.process.parsing import parts_of, perform
-from mrag.stores.process.query_child import serialized
+from mrag.stores.process.query_child import serialize_rdf
 
 logger = logging.getLogger(__name__)
 
@@ -71,7 +71,7 @@ def description(kg: KnowledgeGraph, settings: ServerSettings, url: str, format: 
         ox.Triple(s, ox.NamedNode(p), ox.NamedNode(o) if isinstance(o, str) else o) for s, p, o in facts
     ]
     prefixes = {"sd": SD, "void": VOID, "formats": FORMATS} if format in ("turtle", "trig") else None
-    return serialized(triples, format, prefixes)
+    return serialize_rdf(triples, format, prefixes)
 
 
 _FORMATS: Mapping[str, Mapping[str, str]] = tables("server/formats.toml")
@@ -217,7 +217,7 @@ async def update_reply(request: Request, engine: Engine, fields: Fields, text: s
     if text is not None and "update" in fields:
         raise HTTPException(400, "The update is given twice, as the body and as a parameter.")
     operations = await operations_of(request, engine, fields, text)
-    return done(await engine.writer.change(operations, seconds_of(fields, engine)))
+    return acknowledge(await engine.writer.change(operations, seconds_of(fields, engine)))
 
 
 async def operations_of(request: Request, engine: Engine, fields: Fields, text: str | None) -> Sequence[Any]:
@@ -231,7 +231,7 @@ async def operations_of(request: Request, engine: Engine, fields: Fields, text: 
     return await engine.writer.operations(text, default, named, base_of(request))
 
 
-def done(report: UpdateReport, status: int = 204) -> Response:
+def acknowledge(report: UpdateReport, status: int = 204) -> Response:
     """Return the response to an update, with what it did in its headers."""
     names = ("added", "removed", "inferred")
     headers = {f"MRAG-{name.title()}": str(getattr(report, name)) for name in names}
@@ -335,7 +335,7 @@ async def on_graphs(request: Request, engine: Engine, graphs: tuple[str | None, 
         operations.append(("clear", *what))
     if method != "DELETE":
         operations += await documents(request, engine, graphs)
-    return done(await engine.writer.change(operations), 204 if there else 201)
+    return acknowledge(await engine.writer.change(operations), 204 if there else 201)
 
 
 async def documents(

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from mrag.errors import MragError, QueryRefused, QueryTimeout, StoreError
 from mrag.rdf import queries
 from mrag.server.protect import within
-from mrag.stores.process.channel import Child, Frame, ended, timed_out
+from mrag.stores.process.channel import Child, Frame, end_error, timeout
 from mrag.stores.process.parsing import Bounds, perform
 
 T = TypeVar("T")
@@ -44,12 +44,12 @@ async def frames(child: Child, deadline: float, query: str) -> AsyncIterator[Fra
             async with asyncio.timeout_at(deadline):
                 await readable.wait()
         except TimeoutError as error:
-            raise timed_out(query) from error
+            raise timeout(query) from error
         finally:
             loop.remove_reader(descriptor)
         data = os.read(descriptor, 1 << 18)
         if not data:
-            raise ended(query)
+            raise end_error(query)
         for frame in child.take(data):
             yield frame
             if frame[0] == b"P":

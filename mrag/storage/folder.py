@@ -85,7 +85,7 @@ class Folder:
         try:
             name, form, state = read_manifest(self.path)
         except MissingIndex as error:
-            what = " Building it was begun and not ended." if begun(self.path) else ""
+            what = " Building it was begun and not ended." if has_begun(self.path) else ""
             raise MissingIndex(
                 f"There is no {self.kind.name} in this folder yet.{what}",
                 file=str(self.path),
@@ -227,7 +227,7 @@ def hold(path: Path) -> Iterator[None]:
         yield
 
 
-def begun(path: Path) -> bool:
+def has_begun(path: Path) -> bool:
     """Return whether a folder has files of an index that no manifest names, as it has none."""
     if not path.is_dir() or (path / MANIFEST).exists():
         return False
@@ -352,7 +352,7 @@ def check(folder: Path, on_progress: Callable[[int, int], None] | None = None) -
     """Read every index and every journal in a folder, and in those below it, and check all of them."""
     folders = sorted({file.parent for file in folder.rglob(MANIFEST)})
     unfinished = sorted(
-        place for place in folder.rglob("*") if place.is_dir() and place not in folders and begun(place)
+        place for place in folder.rglob("*") if place.is_dir() and place not in folders and has_begun(place)
     )
     journals = sorted(file for pattern in _JOURNALS for file in folder.rglob(pattern))
     sizes = {place: _size(place) for place in folders} | {file: file.stat().st_size for file in journals}

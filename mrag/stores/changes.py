@@ -68,12 +68,12 @@ class UpdateOutcome:
     lost: bool = False
     gained: bool = False
 
-    def packed(self) -> dict[str, Any]:
+    def pack(self) -> dict[str, Any]:
         """Return this as plain values that can go from process to process."""
         return {**vars(self), "added": _nquads(self.added), "removed": _nquads(self.removed)}
 
     @classmethod
-    def unpacked(cls, values: dict[str, Any]) -> UpdateOutcome:
+    def unpack(cls, values: dict[str, Any]) -> UpdateOutcome:
         """Return what `packed` packed."""
         quads = {name: _parse(values[name]) for name in ("added", "removed")}
         return cls(**{**values, **quads})
@@ -132,11 +132,11 @@ class Changes:
         t = self.kept(t)
         if graph is not None:
             self.check(graph)
-            if self._drop(t, graph) and not self._named_elsewhere(t):
+            if self._drop(t, graph) and not self._is_named_elsewhere(t):
                 self._drop(t, self.layout.merged)
             return
         here = [self._drop(t, g) for g in self._base]
-        if not self._named_elsewhere(t):
+        if not self._is_named_elsewhere(t):
             self._drop(t, self.layout.merged)
         elif any(here):
             self._put(t, self.layout.merged)
@@ -160,7 +160,7 @@ class Changes:
         o = t.object
         if not isinstance(o, ox.Literal) or o.language or o.datatype.value == _STRING:
             return t
-        return ox.Triple(t.subject, t.predicate, _kept(o))
+        return ox.Triple(t.subject, t.predicate, _keep(o))
 
     def contexts(self) -> list[str]:
         """Return the clients' named graphs that hold a triple."""
@@ -189,7 +189,7 @@ class Changes:
         """Return whether a client's named graph holds a triple."""
         return graph in self._contexts and self._any(graph)
 
-    def _named_elsewhere(self, t: ox.Triple) -> bool:
+    def _is_named_elsewhere(self, t: ox.Triple) -> bool:
         return any(self._has(t, name) for name in self._contexts)
 
     def check(self, graph: str) -> None:
@@ -272,7 +272,7 @@ class Changes:
 
 
 @lru_cache(maxsize=4096)
-def _kept(literal: ox.Literal) -> ox.Literal:
+def _keep(literal: ox.Literal) -> ox.Literal:
     store, node = ox.Store(), ox.NamedNode(RESERVED + "kept")
     store.add(ox.Quad(node, node, literal))
     return cast(ox.Literal, next(iter(store)).object)
@@ -422,7 +422,7 @@ def _instance(
     kind, value = term[0], term[1]
     if kind == "v":
         bound = row.get(value)
-        return skolemised(bound, known) if isinstance(bound, ox.BlankNode) else bound
+        return skolemise(bound, known) if isinstance(bound, ox.BlankNode) else bound
     if kind == "b":
         return fresh.setdefault(value, _skolem())
     if kind == "i":
@@ -432,7 +432,7 @@ def _instance(
     return ox.Literal(value, datatype=ox.NamedNode(term[3])) if term[3] else ox.Literal(value)
 
 
-def skolemised(term: Any, names: dict[str, ox.NamedNode]) -> Any:
+def skolemise(term: Any, names: dict[str, ox.NamedNode]) -> Any:
     """Give a blank node a name of its own, so that later requests can speak of it."""
     if isinstance(term, ox.Triple):
         raise Refused("Triple terms (RDF 1.2) cannot be stored.")

@@ -97,7 +97,7 @@ def ntriples(*triples: tuple[str, str, Term]) -> bytes:
     return "".join(f"<{s}> <{p}> {to_ox(o)} .\n" for s, p, o in triples).encode()
 
 
-def numbered(terms: Iterable[Term]) -> bytes:
+def number(terms: Iterable[Term]) -> bytes:
     """Return a triple for each term, as N-Triples."""
     return ntriples(*((f"urn:t{i}", "urn:p", term) for i, term in enumerate(terms)))
 
@@ -175,7 +175,7 @@ class StoreConformance:
 
     @pytest.fixture(scope="class")
     @classmethod
-    def _loaded(cls, store: TripleStore) -> Iterator[list[KnowledgeGraph]]:
+    def _load(cls, store: TripleStore) -> Iterator[list[KnowledgeGraph]]:
         """Yield where the knowledge graph in the store under test is kept once it is loaded."""
         kept: list[KnowledgeGraph] = []
         yield kept
@@ -235,12 +235,12 @@ class StoreConformance:
 
     def test_texts_come_back_as_they_went(self, store: TripleStore) -> None:
         texts = [Literal(text, lang=tag) for text in TEXTS for tag in (None, "de")]
-        store.insert(numbered(texts), G)
+        store.insert(number(texts), G)
         rows = store.select(ALL, Dataset((G,)))
         assert bag(rows) == bag((URIRef(f"urn:t{i}"), text) for i, text in enumerate(texts))
 
     def test_rows_that_come_one_by_one_are_those_that_come_at_once(self, store: TripleStore) -> None:
-        store.insert(numbered(Literal(i % 7) for i in range(500)), G)
+        store.insert(number(Literal(i % 7) for i in range(500)), G)
         query = f"{ALL} ORDER BY ?s"
         whole = store.select(query, Dataset((G,)))
         stream = store.stream(query, Dataset((G,)))
@@ -251,7 +251,7 @@ class StoreConformance:
         assert list(stream) == [], "it can be read once"
 
     def test_text_as_a_parameter_is_only_text(self, store: TripleStore) -> None:
-        store.insert(numbered(map(Literal, TEXTS)), G)
+        store.insert(number(map(Literal, TEXTS)), G)
         query = queries.parse("q", "SELECT ?s WHERE {\nVALUES ?o { 'x' } #+ bind: o\n?s <urn:p> ?o }")
         for i, text in enumerate(TEXTS):
             result = store.select(query.bind(o=[Literal(text)]), Dataset((G,)))
@@ -268,7 +268,7 @@ class StoreConformance:
         ]  # fmt: skip
         terms = [Literal(v, datatype=URIRef(XSD + t)) for v, t in pairs]
         terms.append(Literal("x", datatype=URIRef("urn:mytype")))
-        store.insert(numbered(terms), G)
+        store.insert(number(terms), G)
         rows = store.select(ALL, Dataset((G,)))
         assert bag(rows) == bag((URIRef(f"urn:t{i}"), term) for i, term in enumerate(terms))
 
@@ -344,7 +344,7 @@ class StoreConformance:
         assert mine.rows  # type: ignore[union-attr]
 
     def test_a_large_answer_is_whole_or_an_error(self, store: TripleStore) -> None:
-        store.insert(numbered(map(Literal, range(self.rows))), G)
+        store.insert(number(map(Literal, range(self.rows))), G)
         assert store.count(G) == self.rows
         for answer in (store.select, partial(store.bounded, limits=Limits(rows=self.rows + 1))):
             try:
@@ -353,7 +353,7 @@ class StoreConformance:
                 assert "not complete" in str(error) or "cuts answers" in str(error)
 
     def test_caps_refuse(self, store: TripleStore) -> None:
-        store.insert(numbered([Literal("x" * 100)] * 200), G)
+        store.insert(number([Literal("x" * 100)] * 200), G)
         assert len(store.bounded(ALL, Dataset((G,)), Limits(rows=200))) == 200  # type: ignore[arg-type]
         many = "CONSTRUCT WHERE { ?s <urn:p> ?o }"
         for query, limits in ((ALL, Limits(rows=199)), (ALL, Limits(bytes=1000)), (many, Limits(rows=10))):
@@ -439,7 +439,7 @@ class StoreConformance:
         ]
 
     def test_graphs_clear_and_dump(self, store: TripleStore) -> None:
-        store.insert(numbered(map(Literal, TEXTS)), G)
+        store.insert(number(map(Literal, TEXTS)), G)
         store.insert(ntriples(("urn:a", "urn:p", URIRef("urn:c"))), H)
         assert {G, H} <= set(store.graphs())
         for format, kind in (("nt", ox.RdfFormat.N_TRIPLES), ("ttl", ox.RdfFormat.TURTLE)):

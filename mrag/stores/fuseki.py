@@ -60,14 +60,14 @@ class FusekiStore(SparqlStore):
 
     def _request(self, query: str, dataset: Dataset, accept: str, seconds: float | None) -> requests.Response:
         try:
-            return self._answered(query, dataset, accept, seconds)
+            return self._answer(query, dataset, accept, seconds)
         except EndpointError as error:
             if error.status not in _NOT_THERE or self._named["query"] is not None:
                 raise
-            self.paths = replace(self.paths, query=self._found("query", error))
-        return self._answered(query, dataset, accept, seconds)
+            self.paths = replace(self.paths, query=self._find("query", error))
+        return self._answer(query, dataset, accept, seconds)
 
-    def _found(self, kind: str, error: EndpointError | None = None) -> str:
+    def _find(self, kind: str, error: EndpointError | None = None) -> str:
         """Return the address of a service by trying the names it usually has."""
         there, *others = dict.fromkeys([self._named[kind]] if self._named[kind] else _SERVICES[kind])
         for name in (there, *others):
@@ -97,13 +97,11 @@ class FusekiStore(SparqlStore):
         """Return the address of a service that writes, which is looked for at the first write."""
         kind = "update" if path == self.paths.update else "graphs"
         if kind not in self._written:
-            self.paths = replace(self.paths, **{kind: self._found(kind)})
+            self.paths = replace(self.paths, **{kind: self._find(kind)})
             self._written.add(kind)
         return str(getattr(self.paths, kind))
 
-    def _answered(
-        self, query: str, dataset: Dataset, accept: str, seconds: float | None
-    ) -> requests.Response:
+    def _answer(self, query: str, dataset: Dataset, accept: str, seconds: float | None) -> requests.Response:
         named = {*dataset.named} - {DEFAULT_GRAPH, UNION_GRAPH}
         if named and self._assembled:
             there = set(dataset.named) - named

@@ -31,7 +31,7 @@ from mrag.language.possessive import compile_pattern
 from mrag.loaders._records import JsonStream
 from mrag.loaders.rdf import Progress, Source
 from mrag.rdf.terms import XSD, Term, Triple, from_ox, literal
-from mrag.redaction import HIDDEN, hidden_in, hide_in_logs, names_secret, redact
+from mrag.redaction import HIDDEN, hide_in_logs, names_secret, redact, secrets_in
 from mrag.stores.base import Row
 
 _SHORTEST = 4
@@ -98,7 +98,7 @@ def secrets_of(access: Access, places: Sequence[str]) -> list[str]:
         if not access.password:
             secrets.add(access.user)
     for place in (*places, access.proxy or ""):
-        secrets |= hidden_in(place)
+        secrets |= secrets_in(place)
     spelt = {form for s in secrets if s for form in (s, quote(s, safe=""), quote_plus(s))}
     return sorted((s for s in spelt if len(s) >= _SHORTEST), key=lambda s: (-len(s), s))
 
@@ -205,7 +205,7 @@ class Http:
                     allow_redirects=False,
                 )
             except (requests.RequestException, OSError) as error:
-                problem = self._broken(error, query)
+                problem = self._breakage(error, query)
                 transient = isinstance(error, requests.exceptions.ConnectionError) and not isinstance(
                     error, requests.exceptions.SSLError
                 )
@@ -217,7 +217,7 @@ class Http:
                     return response
                 text = self._message(response)
                 if response.is_redirect and not (upload and not isinstance(data, bytes)):
-                    method, url = self._moved(method, url, response, hops := hops + 1)
+                    method, url = self._follow(method, url, response, hops := hops + 1)
                     if method == "GET":
                         params = data = None
                     continue
@@ -237,12 +237,12 @@ class Http:
                 if later > _PATIENCE or attempt >= (
                     _DEADLOCKS if deadlock else self.access.retries if busy else 0
                 ):
-                    raise self._refused(response.status_code, text, query)
+                    raise self._refusal(response.status_code, text, query)
                 time.sleep(later)
             attempt += 1
             time.sleep(0.1 * 2**attempt)
 
-    def _moved(self, method: str, url: str, response: requests.Response, hops: int) -> tuple[str, str]:
+    def _follow(self, method: str, url: str, response: requests.Response, hops: int) -> tuple[str, str]:
         """Return how and where a request goes that the server sends to another of its places."""
         there = urljoin(url, response.headers["Location"])
         if host(there) != host(url) or hops > _HOPS:
@@ -260,7 +260,7 @@ class Http:
         try:
             yield from response.iter_content(_CHUNK)
         except (requests.RequestException, OSError) as error:
-            raise self._broken(error, query) from self.cause(error)
+            raise self._breakage(error, query) from self.cause(error)
         finally:
             response.close()
 
@@ -272,7 +272,7 @@ class Http:
         """Close the connections."""
         self.session.close()
 
-    def _broken(self, error: Exception, query: str | None) -> StoreError:
+    def _breakage(self, error: Exception, query: str | None) -> StoreError:
         text, kinds = self._plain(str(error)), requests.exceptions
         if isinstance(error, kinds.SSLError) and ("WRONG_VERSION" in text or "record layer" in text):
             what = "The server speaks no TLS at this port."
@@ -352,7 +352,7 @@ class Http:
         hint = "Narrow the query, or allow more seconds."
         return QueryTimeout(what, endpoint=self.endpoint, query=query, hint=hint)
 
-    def _refused(self, status: int, text: str, query: str | None) -> StoreError:
+    def _refusal(self, status: int, text: str, query: str | None) -> StoreError:
         """Return the error for a status that is none of success."""
         kind: type[StoreError] = EndpointError
         if status in (401, 403):

@@ -36,7 +36,7 @@ from mrag.stores.base import (
     StoreLayers,
     traced,
 )
-from mrag.stores.process.parsing import Joined, bounds_of, serialised
+from mrag.stores.process.parsing import Joined, bounds_of, serialise
 from mrag.stores.process.workers import WorkerPool, snapshot_prefix
 
 logger = logging.getLogger(__name__)
@@ -74,7 +74,7 @@ def load_sources(
         except SyntaxError:
             logger.debug("reading %s again, statement by statement", sources[0].path)
     into = None if merged is None else (graph, merged or None)
-    data = Joined(serialised(sources, notes, on_progress, into=into, skip_bad_lines=skip_bad))
+    data = Joined(serialise(sources, notes, on_progress, into=into, skip_bad_lines=skip_bad))
     form = ox.RdfFormat.N_TRIPLES if into is None else ox.RdfFormat.N_QUADS
     # Lenient, because what is odd has been noted or refused already.
     store.engine.bulk_load(cast(IO[bytes], data), form, to_graph=node if into is None else None, lenient=True)

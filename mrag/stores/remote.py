@@ -23,7 +23,7 @@ from mrag.rdf.terms import from_ox, to_ox
 from mrag.stores.base import Dataset, Limits, SelectResult
 from mrag.stores.changes import NIL, Changes, Layout, Refused, Wanted
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.stores.process.channel import timed_out
+from mrag.stores.process.channel import timeout
 from mrag.stores.sparql import SparqlStore
 
 _BYTES = 1 << 30
@@ -75,7 +75,7 @@ class RemoteChanges(Changes):
         triples: dict[ox.Triple, None] = {}
         if there:
             text = to_sparql(Construct((one,), Group((one,))))
-            for s, p, o in self._bounded(text, Dataset(tuple(there))):
+            for s, p, o in self._bound(text, Dataset(tuple(there))):
                 triples[ox.Triple(cast(Any, to_ox(s)), cast(Any, to_ox(p)), to_ox(o))] = None
         self.expect(triples)
         for name in names:
@@ -89,19 +89,19 @@ class RemoteChanges(Changes):
             # What GraphDB infers is in sight only beside all that it has.
             there = (EXPLICIT, *(g for g in there if g == IMPLICIT))
             named = (*self._base, *named)
-        result = cast(SelectResult, self._bounded(query, Dataset(there or (_NOTHING,), named)))
+        result = cast(SelectResult, self._bound(query, Dataset(there or (_NOTHING,), named)))
         return [
             {v: None if t is None else to_ox(t) for v, t in zip(result.variables, row, strict=True)}
             for row in result
         ]
 
     def _rows(self, text: str, dataset: Dataset) -> Iterator[Any]:
-        return iter(cast(SelectResult, self._bounded(text, dataset)))
+        return iter(cast(SelectResult, self._bound(text, dataset)))
 
-    def _bounded(self, text: str, dataset: Dataset) -> Any:
+    def _bound(self, text: str, dataset: Dataset) -> Any:
         left = self._deadline - time.monotonic()
         if left <= 0:
-            raise timed_out("")
+            raise timeout("")
         try:
             return self._server.bounded(text, dataset, Limits(left, self.layout.max_changes, _BYTES))
         except QueryRefused as error:
@@ -131,7 +131,7 @@ class RemoteChanges(Changes):
 
 
 @contextmanager
-def copied(store: SparqlStore, layout: Layout) -> Iterator[OxigraphStore]:
+def copy_graphs(store: SparqlStore, layout: Layout) -> Iterator[OxigraphStore]:
     """Copy a knowledge graph into memory, for an update whose operations read what others have changed."""
     graphs = dict.fromkeys((*layout.asserted, *layout.inferred, *layout.contexts, layout.merged))
     count = sum(store.count(graph) for graph in graphs)

@@ -27,7 +27,7 @@ from mrag.loaders.rdf import Progress, Source
 from mrag.rdf import queries
 from mrag.rdf.guard import query_form
 from mrag.rdf.patterns import Construct, Group, Select, Values, to_insert, to_sparql, var
-from mrag.rdf.slicing import counted, paged, sliced
+from mrag.rdf.slicing import count_query, page_query, sliced
 from mrag.rdf.terms import Triple, to_ox
 from mrag.redaction import redact, redact_url
 from mrag.stores.base import (
@@ -57,7 +57,7 @@ from mrag.stores.http import (
     triples_of,
     verbatim,
 )
-from mrag.stores.process.parsing import PART, by_graph, serialised
+from mrag.stores.process.parsing import PART, by_graph, serialise
 
 
 @dataclass(frozen=True)
@@ -218,7 +218,7 @@ class SparqlStore(BaseStore):
     ) -> Iterator[Row]:
         """Yield the rows of an answer, or raise where they may not be all."""
         with self._whole(query, seconds, began):
-            yield from self._watched(result, query)
+            yield from self._watch(result, query)
         self._check_end(query, seconds, began)
 
     @traced
@@ -231,7 +231,7 @@ class SparqlStore(BaseStore):
         began = time.monotonic()
         response = self._query(query, dataset, self.dialect.nt, None)
         with self._whole(query, None, began):
-            yield from self._watched(triples_of(self.http.chunks(response, query), self.dialect.nt), query)
+            yield from self._watch(triples_of(self.http.chunks(response, query), self.dialect.nt), query)
         self._check_end(query, None, began)
 
     def caps(self) -> Caps:
@@ -288,15 +288,15 @@ class SparqlStore(BaseStore):
         """
         if not names:
             names = self._result(sliced(query, 1), dataset, seconds, time.monotonic()).variables
-        if paged(query, names, 1, 0) is None:
+        if page_query(query, names, 1, 0) is None:
             raise cut
 
         def rows() -> Iterator[Row]:
             began, done = time.monotonic(), 0
-            ((number,),) = self._result(str(counted(query, names)), dataset, seconds, began)
+            ((number,),) = self._result(str(count_query(query, names)), dataset, seconds, began)
             self._check_end(query, seconds, began)
             while done < int(str(number)):
-                began, text = time.monotonic(), str(paged(query, names, cut.rows, done))
+                began, text = time.monotonic(), str(page_query(query, names, cut.rows, done))
                 with self._request(text, dataset, JSON_RESULTS, seconds) as response:
                     self._check_time(response, query)
                     with self._whole(query, seconds, began):
@@ -324,7 +324,7 @@ class SparqlStore(BaseStore):
             chunks = self.http.chunks(response, query)
             if media not in _RESULT_TYPES and query_form(query) in _OF_TRIPLES:
                 with self._whole(query, limits.seconds, began):
-                    triples = self._watched(triples_of(chunks, self.dialect.nt), query)
+                    triples = self._watch(triples_of(chunks, self.dialect.nt), query)
                     lines = list(self._within(triples, deadline, limits, query))
                 self._check_end(query, limits.seconds, began)
                 return lines
@@ -434,7 +434,7 @@ class SparqlStore(BaseStore):
         error.rows = rows
         return error
 
-    def _watched(self, items: Iterable[_T], query: str) -> Iterator[_T]:
+    def _watch(self, items: Iterable[_T], query: str) -> Iterator[_T]:
         """Yield the rows or triples of an answer, or raise where they may not be all."""
         most = 0.0
         for number, item in enumerate(items, start=1):
@@ -512,7 +512,7 @@ class SparqlStore(BaseStore):
         graphs = self.graphs()
         named = tuple(g for g in graphs if not g.startswith(OWN))
         own = len(named) < len(graphs)
-        unnamed = self._unnamed(own)
+        unnamed = self._unnamed_graphs(own)
         if unnamed and named and not self.dialect.unnamed:
             logger.info("the default graph is read; named graphs are left out unless they are named")
             named = ()
@@ -522,7 +522,7 @@ class SparqlStore(BaseStore):
         every = (*unnamed, *named)
         return StoreLayers(every) if every else None
 
-    def _unnamed(self, own: bool) -> tuple[str, ...]:
+    def _unnamed_graphs(self, own: bool) -> tuple[str, ...]:
         """Return what names the triples outside of named graphs, if there are any."""
         name = self.dialect.unnamed
         if name is None or not self.ask(queries.get("explore/any").text, Dataset((name or DEFAULT,))):
@@ -572,7 +572,7 @@ class SparqlStore(BaseStore):
                 return notes
             into = None if merged is None else (graph, merged or None)
             part, any_tag = self.dialect.chunk or PART, self.capabilities.any_tag
-            read = serialised(
+            read = serialise(
                 sources,
                 notes,
                 on_progress,
@@ -643,7 +643,7 @@ class SparqlStore(BaseStore):
     def _graph_lines(self, graph: str) -> Iterator[bytes]:
         text = queries.get("kg/graph").text
         response = self._query(text, Dataset((graph,)), self.dialect.nt, None)
-        yield from self._watched(lines_of(self.http.chunks(response), self.dialect.nt), text)
+        yield from self._watch(lines_of(self.http.chunks(response), self.dialect.nt), text)
 
     def sweep(self) -> int:
         """Remove scratch graphs that a process left behind more than an hour ago."""

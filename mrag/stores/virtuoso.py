@@ -16,7 +16,7 @@ import requests
 from mrag.errors import EndpointError, QueryRefused
 from mrag.rdf.guard import paths_in_negation
 from mrag.rdf.patterns import Construct
-from mrag.rdf.slicing import short_keys, unsized
+from mrag.rdf.slicing import short_keys, without_limit
 from mrag.rdf.terms import Triple
 from mrag.stores.base import Capabilities, Dataset, Limits, SelectResult
 from mrag.stores.http import Access
@@ -91,7 +91,7 @@ class VirtuosoStore(SparqlStore):
         """
         with self._deriving:
             # It reads a sub-select anew for each row of what it is joined with.
-            super().derive(unsized(query), dataset, into)
+            super().derive(without_limit(query), dataset, into)
 
     def bounded(
         self, query: str, dataset: Dataset, limits: Limits, extra: bytes = b""

@@ -45,7 +45,7 @@ def test_covered_hits_come_first_and_say_why(kg: KnowledgeGraph) -> None:
     settings = RerankSettings(examples=3, noun="images")
     ranker = ClassExpressionReranker(Listed(iris), kg, learner("search", kg), settings)
     assert isinstance(ranker, Ranker)
-    result = ranker.reranked(ASKED, 10)
+    result = ranker.rerank_hits(ASKED, 10)
     assert [h.iri.removeprefix(E) for h in result.hits] == [
         "i1", "i2", "i3", "i5", "i7", "i4", "i6", "i8", "i9", "i10",
     ]  # fmt: skip

@@ -19,7 +19,7 @@ from mrag.generation.answering import answer, cite, stream_answer
 from mrag.generation.prompts import NO_MODEL_NOTICE, ONLY_IDS_NOTICE, prompt
 from mrag.generation.result import Answer
 from mrag.generation.support.citations import Citer
-from mrag.generation.verbalise import PHRASES, filled
+from mrag.generation.verbalise import PHRASES, fill
 from mrag.generation.verification import verify
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import XSD, Triple
@@ -350,11 +350,11 @@ def test_what_an_answer_says_of_itself_needs_no_line(language: str) -> None:
     citer = Citer("?", context_of(("Ada", "is a", "Person")))
     names = phrases.join([phrases.quoted("Rom"), phrases.quoted("Mars")])
     for said in (
-        phrases.nothing_found, phrases.no_match, phrases.nearest, filled(phrases.mentions, names=names),
-        filled(phrases.links, s="Ada", names="Rom"), filled(phrases.sought, names=names),
+        phrases.nothing_found, phrases.no_match, phrases.nearest, fill(phrases.mentions, names=names),
+        fill(phrases.links, s="Ada", names="Rom"), fill(phrases.sought, names=names),
     ):  # fmt: skip
         assert citer.support(said).supported, said
-    assert not citer.support(filled(phrases.mentions, names="Rom. Ada knows Bob").rstrip(".")).supported
+    assert not citer.support(fill(phrases.mentions, names="Rom. Ada knows Bob").rstrip(".")).supported
     assert not citer.support("Ada knows Bob.").supported
 
 

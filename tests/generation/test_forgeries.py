@@ -14,13 +14,13 @@ import pytest
 
 import mrag
 from mrag.errors import ConfigError, ModelError, MragError
-from mrag.generation.receipts import ENVELOPE, KeyStore, checked_alone, receipt
+from mrag.generation.receipts import ENVELOPE, KeyStore, check_alone, receipt
 from mrag.generation.result import canonical, parse
 from mrag.generation.verification import READING, VerifyReport
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import HELPED, run_question
 from mrag.planning.saved import save_question
-from mrag.retrieval.verifying import FOUND, NOTICE, WHY, WRITER, receipt_of, verified
+from mrag.retrieval.verifying import FOUND, NOTICE, WHY, WRITER, receipt_of, verify_answer
 from tests.cases import cases
 from tests.conftest import slow
 from tests.generation.forging import EMPTY, changes, kind_of
@@ -244,16 +244,16 @@ def test_a_third_party_checks_a_signed_receipt_alone(
     own = mine.own()
     assert own is not None and stat.S_IMODE(mine.file.stat().st_mode) == 0o600
     theirs = KeyStore(tmp_path)
-    report = checked_alone(made, theirs)
+    report = check_alone(made, theirs)
     assert not report.ok and "not trusted" in report.altered[0] and not report.of("signed")
     theirs.trust("Example Library", own.public)
-    report = checked_alone(made, theirs)
+    report = check_alone(made, theirs)
     assert report.complete and "signed by Example Library" in str(report)
     assert "every sentence holds" not in str(report).splitlines()[0]
     with pytest.raises(ConfigError, match="Another key"):
         theirs.trust("Example Library", own.public[:-1] + ("a" if own.public[-1] != "a" else "b"))
     theirs.forget("Example Library")
-    assert not checked_alone(made, theirs).ok
+    assert not check_alone(made, theirs).ok
 
 
 @pytest.mark.parametrize("step", [7, *slow(1)])
@@ -263,7 +263,7 @@ def test_no_forged_receipt_passes(signed: tuple[dict[str, Any], KeyStore], step:
     assert len(kinds) > 500
     for name, make in kinds[::step]:
         try:
-            assert not checked_alone(make(), keys).ok, name
+            assert not check_alone(make(), keys).ok, name
         except MragError:
             continue
 
@@ -275,15 +275,15 @@ def test_a_hash_that_was_made_anew_vouches_for_nothing(
     forger = KeyStore(tmp_path)
     report = VerifyReport.from_json(made["schema:review"]["json"])
     forged = receipt_of(kg, change(made["json"], question="Is Ontotext bankrupt?"), report, forger)
-    assert not checked_alone(forged, keys).ok and not verified(kg, forged, lambda q: None, keys).complete
+    assert not check_alone(forged, keys).ok and not verify_answer(kg, forged, lambda q: None, keys).complete
     forger.create()
     again = receipt_of(kg, made["json"], report, forger)
-    assert not checked_alone(again, keys).ok
+    assert not check_alone(again, keys).ok
     # Made again within the same second it would be the same.
-    assert not checked_alone({**forged, "proof": made["proof"]}, keys).ok
+    assert not check_alone({**forged, "proof": made["proof"]}, keys).ok
     # What was not checked when it was signed is not vouched for by the signature.
     doubtful = receipt_of(kg, made["json"], VerifyReport(), keys)
-    assert not checked_alone(doubtful, keys).complete
+    assert not check_alone(doubtful, keys).complete
 
 
 @pytest.mark.parametrize(
@@ -462,12 +462,12 @@ def test_an_envelope_with_its_hash_made_anew_vouches_for_nothing(
     true = {"source": kg.iri, "revision": kg.revision, "version": mrag.__version__, "at": datetime.now(UTC)}
     for key in (None, forger.own() or forger.create()):
         forged = receipt(value, report, **{**true, **CHANGED[name]}, key=key)
-        said = verified(kg, forged, lambda q: None, mine)
+        said = verify_answer(kg, forged, lambda q: None, mine)
         assert not said.complete and (not said.ok or ENVELOPE in {p.name for p in said.of("not checked")})
-        assert not checked_alone(forged, mine).ok
+        assert not check_alone(forged, mine).ok
     signed = receipt_of(kg, value, report, mine)
     forged = receipt(value, report, **{**true, **CHANGED[name]}, key=None)
-    assert not verified(kg, {**forged, "proof": signed["proof"]}, lambda q: None, mine).ok
+    assert not verify_answer(kg, {**forged, "proof": signed["proof"]}, lambda q: None, mine).ok
 
 
 def test_the_answer_in_a_receipt_is_bound_to_its_envelope(kg: KnowledgeGraph, answers: Answers) -> None:
@@ -475,4 +475,4 @@ def test_the_answer_in_a_receipt_is_bound_to_its_envelope(kg: KnowledgeGraph, an
     made = receipt_of(kg, answers[COUNT], report, KeyStore(Path("/nowhere")))
     other = receipt_of(kg, answers[OTHER], report, KeyStore(Path("/nowhere")))
     for field in ("text", "schema:parentItem", "prov:wasDerivedFrom", "prov:wasGeneratedBy", "json", "@id"):
-        assert not verified(kg, {**made, field: other[field]}, lambda q: None).ok, field
+        assert not verify_answer(kg, {**made, field: other[field]}, lambda q: None).ok, field

@@ -14,7 +14,7 @@ from mrag.errors import ConfigError, LoadError, ModelError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graphcodes.code import GraphCode
 from mrag.graphcodes.models import ModelExtractor, read_code
-from mrag.graphcodes.ranker import summed
+from mrag.graphcodes.ranker import sum_scores
 from mrag.graphcodes.sources import from_scene_triples, neighbourhood, neighbourhoods
 from mrag.rdf.terms import SKOLEM, Triple
 from mrag.reasoning.run import reason
@@ -195,14 +195,14 @@ def test_a_broken_picture_is_not_sent(tmp_path: Path) -> None:
 
 
 def test_scores_are_fused_by_what_they_are_of_the_best() -> None:
-    assert summed([{"a": 4.0, "b": 2.0}, {"b": 0.5}]) == [("b", 1.5), ("a", 1.0)]
-    assert summed([{"a": 1.0}, {"b": 1.0}]) == [("a", 1.0), ("b", 1.0)]
-    assert summed([{"a": 1.0}, {"b": 9.0}], [1.0, 2.0]) == [("b", 2.0), ("a", 1.0)]
-    assert summed([{}, {"a": 0.0, "b": -1.0}]) == [("a", 0.0), ("b", 0.0)]
-    assert summed([]) == []
+    assert sum_scores([{"a": 4.0, "b": 2.0}, {"b": 0.5}]) == [("b", 1.5), ("a", 1.0)]
+    assert sum_scores([{"a": 1.0}, {"b": 1.0}]) == [("a", 1.0), ("b", 1.0)]
+    assert sum_scores([{"a": 1.0}, {"b": 9.0}], [1.0, 2.0]) == [("b", 2.0), ("a", 1.0)]
+    assert sum_scores([{}, {"a": 0.0, "b": -1.0}]) == [("a", 0.0), ("b", 0.0)]
+    assert sum_scores([]) == []
 
 
 @pytest.mark.parametrize("weights", [[1.0], [1.0, -1.0], [1.0, float("nan")]])
 def test_weights_that_make_no_sense(weights: list[float]) -> None:
     with pytest.raises(ConfigError, match="2 rankings need as many weights"):
-        summed([{"a": 1.0}, {"b": 1.0}], weights)
+        sum_scores([{"a": 1.0}, {"b": 1.0}], weights)

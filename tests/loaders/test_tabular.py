@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from mrag.errors import ConfigError, LoadError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.loaders.sketch import sketched
+from mrag.loaders.sketch import sketch
 from mrag.loaders.tables import Table, TableDialect, read_mapping
 from mrag.testing.annotations import write_annotations
 from tests.cases import beside, cases
@@ -268,7 +268,7 @@ def loaded(files: list[str], mapping: str, folder: Path) -> set[tuple[str, str, 
 
 def test_a_sketch_says_what_the_tables_show(tmp_path: Path) -> None:
     files = text(tmp_path, shops=SHOPS, cities=CITIES)
-    found = {(s, p.removeprefix(E), o) for s, p, o in loaded(files, sketched(files), tmp_path)}
+    found = {(s, p.removeprefix(E), o) for s, p, o in loaded(files, sketch(files), tmp_path)}
     shop = f"<{E}shop/7>"
     xsd = "http://www.w3.org/2001/XMLSchema#"
     assert {(p, o) for s, p, o in found if s == shop} == {
@@ -288,7 +288,7 @@ def test_a_sketch_says_what_the_tables_show(tmp_path: Path) -> None:
 
 def test_rows_without_a_key_are_told_by_two_columns_or_numbered(tmp_path: Path) -> None:
     files = text(tmp_path, sales="day,item\n1,a\n1,b\n2,a\n", diseases="Disease,S_1\nFlu,itch\nFlu,itch\n")
-    mapping = sketched(files)
+    mapping = sketch(files)
     assert "/sale/{day}/{item}" in mapping and "/disease/{_row}" in mapping and "rows apart" in mapping
     subjects = {s for s, _, _ in loaded(files, mapping, tmp_path)}
     assert subjects == {
@@ -301,7 +301,7 @@ def test_names_of_files_and_texts_that_are_keys_make_links(tmp_path: Path) -> No
         tmp_path,
         **{"2024 film-directors": "name\nAda Lin\nBo Qu\n", "films": "title,Directed by\nX,Ada Lin\nY,\n"},
     )
-    mapping = sketched(files)
+    mapping = sketch(files)
     assert ":FilmDirector" in mapping and "film-director/{Directed by}" in mapping
     assert (f"<{E}film/X>", f"{E}directedBy", f"<{E}film-director/Ada%20Lin>") in loaded(
         files, mapping, tmp_path
@@ -329,33 +329,33 @@ def test_a_sketch_loads_for_any_table(tmp_path_factory: pytest.TempPathFactory, 
         writer.writerow(names)
         writer.writerows(rows)
     dialect = TableDialect(delimiter=delimiter)
-    mapping = sketched([str(file)], dialect)
+    mapping = sketch([str(file)], dialect)
     (folder / "m.ttl").write_text(mapping, encoding="utf-8")
     records = Table(file, folder / "m.ttl", dialect=dialect)
     found = list(records.triples())
     assert records.report.counts == {"rows": len(rows)} and not records.report.problems
     assert len({t.subject for t in found}) <= len(rows)
-    assert mapping == sketched([str(file)], dialect)
+    assert mapping == sketch([str(file)], dialect)
 
 
 def test_json_and_encodings_are_sketched_too(tmp_path: Path) -> None:
     rows = [{"id": "a", "tags": ["x", "y"], "size": {"w": 1}, "n": 1}, {"id": "b", "n": None}]
     (tmp_path / "things.json").write_text(json.dumps(rows))
-    mapping = sketched([str(tmp_path / "things.json")])
+    mapping = sketch([str(tmp_path / "things.json")])
     assert '"size"' in mapping and 'rml:reference "size"' not in mapping and "ql:JSONPath" in mapping
     found = loaded([str(tmp_path / "things.json")], mapping, tmp_path)
     assert {o for _, p, o in found if p == E + "tags"} == {'"x"', '"y"'}
     (tmp_path / "orte.csv").write_bytes("id,name\n1,Köln\n".encode("latin-1"))
     with pytest.raises(LoadError, match="Wrong encoding, column 'name'") as wrong:
-        sketched([str(tmp_path / "orte.csv")])
+        sketch([str(tmp_path / "orte.csv")])
     assert wrong.value.line == 2
-    assert ":Orte" in sketched([str(tmp_path / "orte.csv")], TableDialect(encoding="latin-1"))
-    assert ":City" in sketched(text(tmp_path, cities="id,name\n"))
+    assert ":Orte" in sketch([str(tmp_path / "orte.csv")], TableDialect(encoding="latin-1"))
+    assert ":City" in sketch(text(tmp_path, cities="id,name\n"))
     (tmp_path / "b").mkdir()
     with pytest.raises(ConfigError, match="Two files are called"):
-        sketched(text(tmp_path, cities="id\n1\n") + text(tmp_path / "b", cities="id\n1\n"))
+        sketch(text(tmp_path, cities="id\n1\n") + text(tmp_path / "b", cities="id\n1\n"))
     with pytest.raises(LoadError, match="no such file"):
-        sketched([str(tmp_path / "none.csv")])
+        sketch([str(tmp_path / "none.csv")])
 
 
 class Command:

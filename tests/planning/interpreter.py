@@ -24,7 +24,7 @@ from mrag.planning.values import (
     kind_of,
     measured,
     moment,
-    shown_as,
+    show_as,
     stamp,
     tied,
 )  # fmt: skip
@@ -68,7 +68,7 @@ def evaluate(plan: pl.Plan, triples: Iterable[Triple]) -> list[Cells]:
 def _shown(plan: pl.Plan, row: tuple[Value, ...]) -> Cells | None:
     """Return a row as it is shown; None if there are columns and none has a value."""
     literals = (Literal(v) if isinstance(v, float | int) or type(v) is str else v for v in row)
-    cells = tuple(shown_as(v, kind_of(c.value)) for v, c in zip(literals, plan.columns, strict=True))  # type: ignore[arg-type]
+    cells = tuple(show_as(v, kind_of(c.value)) for v, c in zip(literals, plan.columns, strict=True))  # type: ignore[arg-type]
     return cells if not cells or any(c is not None for c in cells) else None
 
 

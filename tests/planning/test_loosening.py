@@ -31,7 +31,7 @@ from mrag.planning import (
 )
 from mrag.planning.answering import _doubt, compute
 from mrag.planning.answering import answered as replayed
-from mrag.planning.certainty import FEATURES, Certainty, SolvedReading, fitted
+from mrag.planning.certainty import FEATURES, Certainty, SolvedReading, fit
 from mrag.planning.following import LastAnswer
 from mrag.planning.loosening import why_nothing
 from mrag.planning.plan import Relation
@@ -217,7 +217,7 @@ WEIGHTS = {
 
 
 def test_a_fit_finds_the_weights_that_answers_were_drawn_by() -> None:
-    found = fitted(solved(4_000, WEIGHTS, 0.5, 1))
+    found = fit(solved(4_000, WEIGHTS, 0.5, 1))
     assert found.bias == pytest.approx(0.5, abs=0.25) and found.groups == 5
     for name, weight in WEIGHTS.items():
         assert found.weights[name] == pytest.approx(weight, abs=0.25)
@@ -227,7 +227,7 @@ def test_a_fit_finds_the_weights_that_answers_were_drawn_by() -> None:
 @given(st.integers(0, 10_000), st.integers(1, 40))
 def test_a_fit_to_few_questions_keeps_its_signs(seed: int, n: int) -> None:
     against = {name: -weight for name, weight in WEIGHTS.items()}
-    found = fitted(solved(n, against, -0.5, seed))
+    found = fit(solved(n, against, -0.5, seed))
     assert all(found.weights[name] * sign >= 0 for name, sign in FEATURES.items())
     assert all(0 < found.of(one.features) < 1 for one in solved(5, WEIGHTS, 0, seed))
     kept = json.loads(json.dumps(found.to_json()))
@@ -236,7 +236,9 @@ def test_a_fit_to_few_questions_keeps_its_signs(seed: int, n: int) -> None:
 
 def test_certainty_is_what_the_weights_say(company: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
     def weigh(bias: float) -> None:
-        monkeypatch.setattr(certainty, "shipped", lambda: Certainty(bias, dict.fromkeys(FEATURES, 0.0)))
+        monkeypatch.setattr(
+            certainty, "shipped_certainty", lambda: Certainty(bias, dict.fromkeys(FEATURES, 0.0))
+        )
 
     first = compute(company, COUNT).answer
     assert first is not None and first.computed is not None and first.notice is None

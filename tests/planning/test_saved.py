@@ -29,7 +29,7 @@ from mrag.planning.saved import (
     save_question,
     taught,
 )
-from mrag.planning.slots import filled, slots_of
+from mrag.planning.slots import fill, slots_of
 from mrag.rdf.terms import Triple
 from mrag.stores.base import Dataset
 from tests.cases import cases
@@ -279,7 +279,7 @@ def test_a_saved_plan_gives_the_same_rows_and_no_name_changes_its_shape(
             assert shape(other.computed.plan) == shape(plain.computed.plan)
     # Whatever the lexicon makes of a name: with its IRI the rows are those of the interpreter.
     (slot,) = [s for s in slots_of(known.plan) if s.role == "entity"]
-    put = filled(known.plan, [(slot, (URIRef(f"urn:x:p{two}"),))])
+    put = fill(known.plan, [(slot, (URIRef(f"urn:x:p{two}"),))])
     assert {t for (t,) in run(books, put).rows} == {t for (t,) in evaluate(put, _triples())}
 
 

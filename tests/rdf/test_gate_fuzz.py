@@ -179,7 +179,7 @@ def test_the_grammar_is_that_of_the_standard(suite: list[Case]) -> None:
             wrong.append(f"{case.group}/{path.name}")
             continue
         with pytest.raises(SyntaxError):
-            ox.Store().query(parse_query(text, base=BASE)[1].tokens.printed(), base_iri=BASE)
+            ox.Store().query(parse_query(text, base=BASE)[1].tokens.print(), base_iri=BASE)
     assert not wrong, " ".join(wrong)
     assert counts["PositiveSyntaxTest11"] > 60
     assert counts["NegativeUpdateSyntaxTest11"] > 10

@@ -22,9 +22,9 @@ from mrag.rdf.guard import paths_in_negation, read_gate
 from mrag.rdf.parser import FUNCTIONS, KINDS, Tokens, parse_query, visible, walk
 from mrag.rdf.parser import parse_update as parse
 from mrag.rdf.patterns import Filter, Group, TriplePattern
-from mrag.rdf.slicing import paged, pushable, short_keys, unsized
+from mrag.rdf.slicing import page_query, pushable, short_keys, without_limit
 from mrag.rdf.terms import term_from_json, to_ox
-from mrag.reasoning.rounds import ordered
+from mrag.reasoning.rounds import order_patterns
 from mrag.stores import http
 from mrag.stores.base import Dataset
 from mrag.stores.oxigraph import OxigraphStore
@@ -63,7 +63,7 @@ def test_operators_bind_as_the_grammar_says() -> None:
     query, _ = parse_query("ASK { FILTER (?a || ?b && ?c = ?d + ?e * -1) }")
     found = [n.name for n in walk(query) if isinstance(n, parser.CallNode)]
     assert found == ["||", "&&", "=", "+", "*", "-"]
-    text = parse_query("SELECT * { ?a ?b ?c FILTER(?a<?b&&?c>?d) }")[1].tokens.printed()
+    text = parse_query("SELECT * { ?a ?b ?c FILTER(?a<?b&&?c>?d) }")[1].tokens.print()
     assert "?a < ?b && ?c > ?d" in text
 
 
@@ -159,8 +159,8 @@ def test_only_four_characters_are_white_space(space: str) -> None:
 
 def test_strings_in_four_forms_are_printed_in_one() -> None:
     texts = ["'a\"b'", '"a\\"b"', "'''a\"b'''", '"""a"b"""']
-    assert {Tokens(text).printed() for text in texts} == {'"a\\"b"'}
-    assert Tokens('"""a\nb"""').printed() == '"a\\nb"'
+    assert {Tokens(text).print() for text in texts} == {'"a\\"b"'}
+    assert Tokens('"""a\nb"""').print() == '"a\\nb"'
     assert Tokens("'''it''s''' ''").tokens[0].value == "it''s"
 
 
@@ -171,7 +171,7 @@ def test_a_string_keeps_its_value(value: str) -> None:
         return
     once = Tokens(printed)
     assert once.tokens[0].value == value
-    assert Tokens(once.printed()).tokens[0].value == value
+    assert Tokens(once.print()).tokens[0].value == value
 
 
 @given(st.text(alphabet="?ab<>=!&|^*/+-.,;:()[]{}'\"#@1e \t\r\nSERVICE_\\u0053", max_size=40))
@@ -180,10 +180,10 @@ def test_what_is_printed_reads_the_same(text: str) -> None:
         once = Tokens(text)
     except QueryRefused:
         return
-    again = Tokens(once.printed())
+    again = Tokens(once.print())
     assert [t.key for t in again.tokens] == [t.key for t in once.tokens]
     assert [t.value for t in again.tokens] == [t.value for t in once.tokens]
-    assert again.printed() == once.printed()
+    assert again.print() == once.print()
 
 
 def test_every_word_is_known_or_refused() -> None:
@@ -275,7 +275,7 @@ def test_a_query_without_sizes_means_the_same(graph: list[tuple[str, str, str]],
     with OxigraphStore() as store:
         seen = filled(store, graph)
         whole = set(store.construct(patterns.to_sparql(query), seen))
-        assert set(store.construct(patterns.to_sparql(unsized(query)), seen)) == whole
+        assert set(store.construct(patterns.to_sparql(without_limit(query)), seen)) == whole
 
 
 def test_what_an_atom_decides_stands_in_it() -> None:
@@ -284,7 +284,7 @@ def test_what_an_atom_decides_stands_in_it() -> None:
     delta = TriplePattern(X, P, Z)
     same = TriplePattern(X, SAME, Y)
     sizes = [(5, 0, patterns.Graph(patterns.iri("urn:new"), delta), delta), (50, 1, same, same)]
-    first, *rest = ordered(sizes, hint=True, filters=conditions)  # type: ignore[arg-type]
+    first, *rest = order_patterns(sizes, hint=True, filters=conditions)  # type: ignore[arg-type]
     assert isinstance(first, patterns.SubSelect) and Filter(conditions[1]) in first.select.where.parts  # type: ignore[union-attr]
     assert rest == [same, Filter(conditions[0])]
     assert not pushable(patterns.Negation(patterns.Holds(delta)), frozenset({X, P, Z}))
@@ -298,14 +298,14 @@ def test_a_page_has_the_columns_of_the_whole(graph: list[tuple[str, str, str]]) 
     with OxigraphStore() as store:
         seen = filled(store, graph)
         for query in (text, f"{text} ORDER BY ?s ?o"):
-            page = store.select(str(paged(query, ("o", "s"), 100, 0)), seen)
+            page = store.select(str(page_query(query, ("o", "s"), 100, 0)), seen)
             assert page.variables == ("o", "s")
             assert Counter(page) == Counter(store.select(query, seen))
 
 
 def test_a_query_that_names_its_graphs_has_no_pages() -> None:
-    assert paged("SELECT ?s FROM <urn:g> { ?s ?p ?o }", ("s",), 1, 0) is None
-    assert paged("ASK { ?s ?p ?o }", (), 1, 0) is None
+    assert page_query("SELECT ?s FROM <urn:g> { ?s ?p ?o }", ("s",), 1, 0) is None
+    assert page_query("ASK { ?s ?p ?o }", (), 1, 0) is None
 
 
 def test_keys_of_inner_and_outer_orders_are_cut() -> None:

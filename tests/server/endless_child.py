@@ -5,7 +5,7 @@ import sys
 from typing import Any
 
 from mrag.retrieval import reading_child
-from mrag.retrieval.routing import computed as _computed
+from mrag.retrieval.routing import compute_route as _computed
 
 
 def computed(kg: Any, question: str, *more: Any) -> Any:

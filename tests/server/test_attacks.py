@@ -22,7 +22,7 @@ import mrag
 from mrag.errors import QueryTimeout, QuestionTooLong, StoreError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.retrieval import reading, reading_child
-from mrag.retrieval.routing import MAX_COMPUTED, computed
+from mrag.retrieval.routing import MAX_COMPUTED, compute_route
 from tests.conftest import ROOT
 from tests.server.attacks import ATTACKS, Memory, others, send
 from tests.server.conftest import load_demo, running
@@ -213,7 +213,7 @@ def test_a_hostile_question_holds_up_nobody(server: str, question: str) -> None:
 
 def reads_the_same(kg: KnowledgeGraph, reader: reading.QuestionReader, *questions: str) -> None:
     for question in questions:
-        ours, theirs = computed(kg, question), reader.computed(question)
+        ours, theirs = compute_route(kg, question), reader.computed(question)
         assert ours[1] == theirs[1]
         assert (ours[0] and ours[0].to_json()) == (theirs[0] and theirs[0].to_json())
 
@@ -395,6 +395,6 @@ def test_white_space_is_folded_and_length_is_bounded() -> None:
                 mrag.ask(kg, question, model="none")
         began = time.monotonic()
         mrag.ask(kg, "x" + " " * 100_000 + "y", model="none")
-        given, why, _ = computed(kg, "and " * 200, "plan")
+        given, why, _ = compute_route(kg, "and " * 200, "plan")
         assert given is not None and f"more than {MAX_COMPUTED} characters" in why
         assert time.monotonic() - began < 10

@@ -25,7 +25,7 @@ from mrag.index.similarity import SimilarityIndexes
 from mrag.loaders.snippets import Document
 from mrag.planning.saved import list_questions, save_question
 from mrag.rdf.terms import OWL, Triple
-from mrag.reasoning.run import left_out, reason
+from mrag.reasoning.run import list_left_out, reason
 from mrag.stores.base import Dataset
 from tests.completion.towns import asks, proposed, read, triples
 from tests.conftest import ROOT
@@ -271,7 +271,7 @@ def test_what_the_ruleset_leaves_out_and_whether_it_merges_things_is_told(
             mrag.connect(url) as kg,
         ):
             load(kg, tmp_path, SMALL + chain)
-            missing = left_out(kg)
+            missing = list_left_out(kg)
             rules, *others = [one for one in contents(kg) if one.what == "rules"]
             assert ruleset in rules.found and rules.ok is (True if same == "true" else None)
             assert ("is not shown as one" in rules.found) is (same == "true")

@@ -20,7 +20,7 @@ from mrag.generation.models import status
 from mrag.graph.connection import open_store
 from mrag.graph.kg import home
 from mrag.redaction import brief, redact, redact_url
-from mrag.retrieval.reading_child import outcome, unpacked
+from mrag.retrieval.reading_child import outcome, unpack
 from mrag.stores.base import Dataset
 from mrag.stores.engines import open_server
 from mrag.stores.http import Access
@@ -226,7 +226,7 @@ def test_a_login_is_hidden_wherever_it_stands_and_a_text_is_cut(before: int, pas
     for most in (40, 160, 300):
         assert "ann:" not in brief(said, most) and "x" * 20 not in brief(said, most)
     with pytest.raises(RuntimeError) as found:
-        unpacked(outcome(failing, said))
+        unpack(outcome(failing, said))
     assert "ann:" not in str(found.value)
 
 

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mrag.terminal import Guarded, escaped, guarded, inline, protocol, visible, write_data
+from mrag.terminal import Guarded, escape, guard, inline, protocol, visible, write_data
 from tests.cases import cases
 from tests.commands import run
 from tests.servers import free_port, running
@@ -204,14 +204,14 @@ def test_nothing_raw_is_left_and_once_is_enough(text: str) -> None:
 
 @given(ANY | NASTY)
 def test_json_keeps_its_value(text: str) -> None:
-    written = escaped(json.dumps([text], ensure_ascii=False), json=True)
+    written = escape(json.dumps([text], ensure_ascii=False), json=True)
     assert json.loads(written) == [text]
     assert not faults(written.encode(), tty=False, isolated=False)
 
 
 @given(st.text() | NASTY.map(lambda t: t.replace("\ud800", "")))
 def test_ntriples_keep_their_value(text: str) -> None:
-    line = escaped(f"<urn:a> <urn:p> {ox.Literal(text)} .")
+    line = escape(f"<urn:a> <urn:p> {ox.Literal(text)} .")
     (quad,) = ox.parse(line, ox.RdfFormat.N_TRIPLES)
     assert isinstance(quad.object, ox.Literal) and quad.object.value == text
     assert not faults(line.encode(), tty=False, isolated=False)
@@ -239,7 +239,7 @@ def test_a_guard_guards_whatever_is_written(monkeypatch: pytest.MonkeyPatch) -> 
     out, err = io.StringIO(), io.StringIO()
     monkeypatch.setattr(sys, "stdout", out)
     monkeypatch.setattr(sys, "stderr", err)
-    with guarded(), guarded():
+    with guard(), guard():
         print(TEXT)  # noqa: T201
         sys.stdout.writelines([TEXT, "\n"])
         sys.stderr.write(TEXT)

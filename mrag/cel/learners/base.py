@@ -23,7 +23,7 @@ from mrag.cel.problem import (
     LearningProblem,
     Measure,
     quality,
-    recounted,
+    recount,
 )
 from mrag.errors import ConfigError, LearningProblemError
 from mrag.graph.kg import KnowledgeGraph
@@ -281,9 +281,9 @@ class Learner(ABC):
         # The store has the last word; it may take as long to count as it took to read.
         late = time.monotonic() - started + fetched >= 0.95 * seconds
         best = hypotheses[:1] if self.settings.confirm and not late else []
-        if [h.counts for h in recounted(self.kg, best, problem)] != [h.counts for h in best]:
+        if [h.counts for h in recount(self.kg, best, problem)] != [h.counts for h in best]:
             logger.warning("The store counts otherwise than the bitsets: %s", hypotheses[0].expression)
-            hypotheses = recounted(self.kg, hypotheses, problem)
+            hypotheses = recount(self.kg, hypotheses, problem)
         notes += _shortcomings(hypotheses, fit)
         solved, spent = any(h.solved for h in hypotheses[:1]), time.monotonic() - started
         self.report = FitReport(fit.tested, spent, stopped, solved, tuple(notes), fetched)
@@ -337,12 +337,12 @@ def learner(
     return kind(kg, kind.settings_type(**settings), on_progress=on_progress)
 
 
-def shortened(fit: FitState, expression: ce.Expression) -> ce.Expression:
+def shorten(fit: FitState, expression: ce.Expression) -> ce.Expression:
     """Take parts out of an expression as long as its quality on the examples stays."""
     best = normal(expression)
     value = _quality(fit, best)
     while True:
-        shorter = {e for e in map(normal, reduced(best)) if length(e) < length(best)}
+        shorter = {e for e in map(normal, reduce(best)) if length(e) < length(best)}
         for candidate in sorted(shorter, key=lambda e: (length(e), key(e))):
             fit.tick()
             worth = _quality(fit, candidate)
@@ -353,7 +353,7 @@ def shortened(fit: FitState, expression: ce.Expression) -> ce.Expression:
             return best
 
 
-def reduced(e: ce.Expression) -> Iterator[ce.Expression]:
+def reduce(e: ce.Expression) -> Iterator[ce.Expression]:
     """Yield an expression with one part taken out, in every way there is."""
     parts = operands(e)
     if isinstance(e, ce.Connective):
@@ -364,7 +364,7 @@ def reduced(e: ce.Expression) -> Iterator[ce.Expression]:
     if isinstance(e, ce.Cardinality):
         yield ce.Some(e.property, e.filler)
     for at, part in enumerate(parts):
-        yield from (with_operands(e, (*parts[:at], x, *parts[at + 1 :])) for x in reduced(part))
+        yield from (with_operands(e, (*parts[:at], x, *parts[at + 1 :])) for x in reduce(part))
 
 
 def _quality(fit: FitState, e: ce.Expression) -> float:

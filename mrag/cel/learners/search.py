@@ -25,7 +25,7 @@ from scipy.sparse import csr_array
 from mrag.cel import expressions as ce
 from mrag.cel.evaluate import World
 from mrag.cel.expressions import ALTERNATIVE, And, Expression, Or, cost, length, negation, normal
-from mrag.cel.learners.base import FitState, Learner, LearnerSettings, Stopped, shortened
+from mrag.cel.learners.base import FitState, Learner, LearnerSettings, Stopped, shorten
 from mrag.cel.problem import (
     Bits,
     ExampleBits,
@@ -36,7 +36,7 @@ from mrag.cel.problem import (
     PartBits,
     Qualities,
     fingerprints,
-    mixed,
+    mix,
     quality,
 )
 from mrag.cel.sparql import by_family, spread
@@ -99,7 +99,7 @@ class Conditions:
         simple: Table | None = None,
     ) -> None:
         self._write, self.lengths, self.table = write, lengths, table
-        self.names = unnamed(len(lengths)) if names is None else names
+        self.names = count_unnamed(len(lengths)) if names is None else names
         self.costs = lengths + self.names @ PRICES if costs is None else costs
         self.simple = np.zeros(len(lengths), dtype=bool) if simple is None else simple
         self._written: dict[int, ce.Expression] = {}
@@ -134,7 +134,7 @@ class Conditions:
         return self._written[at]
 
 
-def unnamed(size: int) -> Numbers:
+def count_unnamed(size: int) -> Numbers:
     """Return that so many conditions name nothing."""
     return np.zeros((size, 2), dtype=np.int64)
 
@@ -219,19 +219,19 @@ class FeatureMaker:
         yield from parts
         inner = self._within(values, steps - 1) if things else self._distinct([], values.size)
         everything = Conditions.written([ce.Top()], np.ones((1, values.size), dtype=bool))
-        yield self._counted(p, edges, everything, range(1, self.settings.cardinality + 1))
-        yield self._counted(p, edges, inner, range(1, 2))
+        yield self._count(p, edges, everything, range(1, self.settings.cardinality + 1))
+        yield self._count(p, edges, inner, range(1, 2))
         simple = np.flatnonzero(inner.simple)
         if simple.size and self.settings.cardinality > 1:
             some = inner.chosen(simple)
-            yield self._counted(p, edges, some, range(2, self.settings.cardinality + 1))
+            yield self._count(p, edges, some, range(2, self.settings.cardinality + 1))
         if outermost and self.settings.pairs > 1 and len(inner):
-            yield self._counted(p, edges, self._pairs(edges, inner), range(1, 2))
+            yield self._count(p, edges, self._pairs(edges, inner), range(1, 2))
             best = self._telling(edges, inner, ~inner.simple & (inner.lengths <= 4))
             if best.size and self.settings.cardinality > 1:
-                yield self._counted(p, edges, inner.chosen(best), range(2, self.settings.cardinality + 1))
+                yield self._count(p, edges, inner.chosen(best), range(2, self.settings.cardinality + 1))
 
-    def _counted(self, p: ce.Property, edges: csr_array, of: Conditions, numbers: range) -> Conditions:
+    def _count(self, p: ce.Property, edges: csr_array, of: Conditions, numbers: range) -> Conditions:
         self.fit.tick(0)
         counts = np.asarray(edges @ of.table.T.astype(np.int32)).T
         width, size = (2 if p.inverse else 1), max(len(of), 1)
@@ -326,7 +326,7 @@ class FeatureMaker:
         size = int(starts[-1])
         lengths = np.concatenate([np.zeros(0, dtype=np.int64), *(part.lengths for part in parts)])
         costs = np.concatenate([np.zeros(0, dtype=np.int64), *(part.costs for part in parts)])
-        names = np.vstack([unnamed(0), *(part.names for part in parts)])
+        names = np.vstack([count_unnamed(0), *(part.names for part in parts)])
         table = np.vstack([np.zeros((0, width), dtype=bool), *(part.table for part in parts)])
         if self.settings.negation:
             # What denies a restriction holds for whatever has no value, too.
@@ -430,7 +430,7 @@ class BeamRound:
         self._add((), True, places, self._columns[:, places][:, None, :], self.costs[places][None, :])
         return places.size
 
-    def combined(self, states: Sequence[State]) -> Iterator[int]:
+    def combine(self, states: Sequence[State]) -> Iterator[int]:
         """Count the states with each condition, by `⊓` and by `⊔`; yield how many were counted each time."""
         ordered = sorted(states, key=lambda s: s.length)
         for size, group in groupby(ordered, key=lambda s: s.length):
@@ -527,7 +527,7 @@ class BeamRound:
                 new[inside] = (joined != rows).any(axis=1) & (joined != held).any(axis=1)
                 rows = joined
             bits[inside] = rows
-        _, first = np.unique(mixed(bits), return_index=True)
+        _, first = np.unique(mix(bits), return_index=True)
         for i in map(int, np.sort(first)):
             if new[i]:
                 states, conjunction, _ = self._made[int(groups[i])]
@@ -581,7 +581,7 @@ class CombinationSearch:
         while states and self.best < enough:
             before = self.best
             combined = self.round()
-            for counted in combined.combined(states):
+            for counted in combined.combine(states):
                 self.fit.tick(counted)
             states = self.chosen(combined)
             if self.best <= before:
@@ -617,10 +617,10 @@ class CombinationSearch:
                 row = state.bits.tobytes()
                 if row not in best:
                     best[row] = state
-                    self.best = max(self.best, self.noted(state, tp, fp))
+                    self.best = max(self.best, self.note(state, tp, fp))
         return list(best.values())
 
-    def noted(self, state: State, tp: int, fp: int) -> float:
+    def note(self, state: State, tp: int, fp: int) -> float:
         """Remember a combination and return its score."""
         counts = ExampleCounts(tp, fp, self.bits.positives, self.bits.negatives)
         value = quality(counts, self.settings.measure)
@@ -731,7 +731,7 @@ def _conditions(e: Expression) -> int:
     return sum(map(_conditions, e.parts)) if isinstance(e, And | Or) else 1
 
 
-def held_out(
+def hold_out(
     fit: FitState, settings: SearchSettings, conditions: Conditions, beam: int, seed: int
 ) -> Qualities | None:
     """Return the quality on examples held out of the best combinations that cost at most so much."""
@@ -758,7 +758,7 @@ def held_out(
     return fit.bits.qualities(tp, fp, settings.measure)
 
 
-def estimated(hypotheses: Iterable[Hypothesis], curve: Qualities | None, penalty: float) -> list[Hypothesis]:
+def estimate(hypotheses: Iterable[Hypothesis], curve: Qualities | None, penalty: float) -> list[Hypothesis]:
     """Return hypotheses in order of what speaks for them on other examples, the best first.
 
     What speaks against one are the bits that it takes to write it down, about one for each symbol, and then
@@ -845,7 +845,7 @@ class _Run:
             tried = conditions.table
             if len(conditions) and not same:
                 # A solution with fewer properties in a row is mostly found by a narrow beam, or not at all.
-                last = self.searched(conditions, settings.beam // (1 if steps == fit.steps else 2))
+                last = self.search(conditions, settings.beam // (1 if steps == fit.steps else 2))
             if self.sure(conditions):
                 break
         if last is None:
@@ -853,19 +853,19 @@ class _Run:
         self.offer()
         done = last.exact(conjunction=True) & last.exact(conjunction=False)
         for h in fit.best()[:3]:
-            simple = shortened(fit, h.expression)
+            simple = shorten(fit, h.expression)
             fit.offer(simple, fit.count(simple))
         self.certain = self.sure(last.conditions)
         if self.certain:
             return "solved"
-        self.curve = held_out(fit, settings, last.conditions, max(settings.beam // 2, 4), settings.seed)
-        done &= self.widened(last.conditions)
+        self.curve = hold_out(fit, settings, last.conditions, max(settings.beam // 2, 4), settings.seed)
+        done &= self.widen(last.conditions)
         self.certain = self.sure(last.conditions)
         if self.certain or fit.solved():
             return "solved"
         return "exhausted" if done else "limit"
 
-    def searched(self, conditions: Conditions, beam: int) -> CombinationSearch:
+    def search(self, conditions: Conditions, beam: int) -> CombinationSearch:
         """Search with a beam, and keep the best at each cost."""
         run = CombinationSearch(self.fit, self.settings, conditions, max(beam, 4))
         self.runs.append(run)
@@ -895,7 +895,7 @@ class _Run:
         best = self.fit.best()[:1]
         return any(h.solved and not by_chance(h.expression, h.counts, len(conditions)) for h in best)
 
-    def widened(self, conditions: Conditions) -> bool:
+    def widen(self, conditions: Conditions) -> bool:
         """Search with ever wider beams while that is worth it, and return whether it ended by itself."""
         beam, vain, wide = self.settings.beam, 0, False
         while vain < _VAIN and not self.fit.solved():
@@ -905,16 +905,16 @@ class _Run:
             beam *= 2
             if wide := 2 * beam * (len(conditions) + beam) > _WIDEST:
                 break
-            self.searched(conditions, beam)
+            self.search(conditions, beam)
             self.offer()
             vain = vain + 1 if [h.quality for h in self.fit.best()[:1]] == [h.quality for h in best] else 0
         return not wide
 
     def too_long(self, best: Hypothesis) -> bool:
         """Return whether more is expected of one that fits less, so that what fits better is vain."""
-        return self.curve is not None and self.expected()[0].quality < best.quality
+        return self.curve is not None and self.expect()[0].quality < best.quality
 
-    def expected(self) -> list[Hypothesis]:
+    def expect(self) -> list[Hypothesis]:
         """Return what was found, in order of what speaks for it on other examples."""
         measure = self.settings.measure
         best = {h.expression: h for h in self.fit.best()}
@@ -923,11 +923,11 @@ class _Run:
                 e = normal(run.written(state))
                 if counts.informative and length(e) <= self.settings.max_length:
                     best.setdefault(e, Hypothesis(e, value, counts, measure))
-        return estimated(best.values(), self.curve, self.settings.penalty)
+        return estimate(best.values(), self.curve, self.settings.penalty)
 
     def settle(self) -> None:
         """Put what was found in order of what is expected of it."""
         self.offer()
         # Of fewer examples a mistake says too little.
         if min(self.fit.bits.positives, self.fit.bits.negatives) >= FEWEST and not self.certain:
-            self.fit.settle(self.expected())
+            self.fit.settle(self.expect())

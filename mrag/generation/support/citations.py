@@ -38,12 +38,12 @@ from mrag.generation.support.mentions import (
     ContextNames,
     Symbol,
     finite,
-    owned,
+    owners,
     symbols_of,
 )
 from mrag.generation.support.relations import TYPE, relations
 from mrag.generation.support.sentences import items_after, leads_of
-from mrag.generation.support.wordings import described, disjoint, in_a_row, is_own
+from mrag.generation.support.wordings import describe, disjoint, in_a_row, is_own
 from mrag.generation.verbalise import caveats
 from mrag.language.tokens import (
     NEGATIONS,
@@ -76,7 +76,7 @@ def word(low: str) -> Symbol:
     return Symbol(low, low, low, 0, 0)
 
 
-def asserted(question: Sequence[Symbol], *, denied: bool = False) -> Iterator[list[Symbol]]:
+def assertions(question: Sequence[Symbol], *, denied: bool = False) -> Iterator[list[Symbol]]:
     """Yield the statements that "yes" makes of a question, or that "no" makes of it."""
     first = question[0].low if question else ""
     rest = list(question[1:])
@@ -92,7 +92,7 @@ def is_open(question: Sequence[Symbol], named: Sequence[bool]) -> bool:
     return all(s.low in _GENERAL or s.is_mark or there for s, there in zip(question, named, strict=True))
 
 
-def declared(
+def declarations(
     question: Sequence[Symbol], fragment: Sequence[Symbol]
 ) -> Iterator[tuple[list[Symbol], list[Symbol]]]:
     """Yield the statements that a fragment makes as the answer to a question."""
@@ -193,7 +193,7 @@ class Citer:
         mentions = [m for m in self.names.find(question, told) if m.terms - self._common]
         things: set[Term] = set()
         for mention in mentions:
-            nouns = owned(question, told, mention, mentions)
+            nouns = owners(question, told, mention, mentions)
             if not nouns or nouns & self._relations.words:
                 things.update(mention.terms)
         return self._things(things)
@@ -206,7 +206,7 @@ class Citer:
         """The lines that may be cited."""
         return self.facts.lines
 
-    def limited(self, ids: Collection[str]) -> Citer:
+    def limit(self, ids: Collection[str]) -> Citer:
         """Return a citer of the same names that may cite only some lines."""
         other = copy(self)
         own = [line for line in self.facts.lines if line.id in ids]
@@ -249,7 +249,7 @@ class Citer:
 
         A `lead` leads in to a list of so many `items`, or heads a part; an item of a list stands `under` one.
         """
-        settled = self._settled(text, written, before)
+        settled = self._settle(text, written, before)
         if settled is not None:
             return settled
         lines = self.claims(text, before)
@@ -259,7 +259,7 @@ class Citer:
             return self._supported(lines, text, written, before)
         if lead and self._leads(text, items):
             return Support((), True, tuple(written), before or self._named(text))
-        return self._unsupported(text, written, before)
+        return self._reject(text, written, before)
 
     def claims(self, text: str, before: frozenset[Term] = frozenset()) -> list[Line] | None:
         """Return the lines of all that a sentence says, or None where some of it has none."""
@@ -312,7 +312,7 @@ class Citer:
         rest = rest[1:].strip()
         if first.key not in NO and not (self._asked and self._asked[0].low in _BE | _DO | _HAVE):
             return rest, None if tokens(rest) else []
-        for said in islice(asserted(self._asked, denied=first.key in NO), _MOST_STATEMENTS):
+        for said in islice(assertions(self._asked, denied=first.key in NO), _MOST_STATEMENTS):
             steps = derive(Derivation(said, self.facts))
             if steps is not None:
                 return rest, _lines(steps)
@@ -340,7 +340,7 @@ class Citer:
             parts = symbols_of(fragment, self.names)
             if not parts or len(parts) > 60:
                 continue
-            for said, kind in islice(declared(self._asked, parts), _MOST_STATEMENTS):
+            for said, kind in islice(declarations(self._asked, parts), _MOST_STATEMENTS):
                 if not kind or self._is_kind(parts, kind):
                     yield said, before
 
@@ -359,10 +359,10 @@ class Citer:
 
     def _prose(self, text: str, before: frozenset[Term]) -> list[Line]:
         symbols, things = symbols_of(text, self.names), before or self._asked_things
-        lines = described(text, [things], self.lines) if things else []
+        lines = describe(text, [things], self.lines) if things else []
         for end, noun in Derivation(symbols, self.facts, things).nouns(0):
             if noun.role is None and end < len(symbols) and not lines:
-                lines = described(text[symbols[end].start :], noun.things, self.lines)
+                lines = describe(text[symbols[end].start :], noun.things, self.lines)
                 lines = [*_lines(noun.steps), *lines] if lines else []
         return lines
 
@@ -383,7 +383,7 @@ class Citer:
         joins = (x for x, s, o in ends if (s in asked and o in names[0]) or (o in asked and s in names[0]))
         return list(islice(joins, 1))
 
-    def _settled(self, text: str, written: Sequence[str], before: frozenset[Term]) -> Support | None:
+    def _settle(self, text: str, written: Sequence[str], before: frozenset[Term]) -> Support | None:
         """Return the support of a sentence that no line has to be sought for; None of any other."""
         verbatim = [line for line in self.lines if line.text and line.text in text]
         if verbatim and not tokens(_without(text, verbatim)):
@@ -443,7 +443,7 @@ class Citer:
             subjects |= before
         return Support(tuple(best), True, _reject(written, best), subjects)
 
-    def _unsupported(self, text: str, written: Sequence[str], before: frozenset[Term]) -> Support:
+    def _reject(self, text: str, written: Sequence[str], before: frozenset[Term]) -> Support:
         """Return what the beginning of a sentence rests on, and the words that no fact accounts for."""
         bare, _ = self._bare(text)
         symbols = symbols_of(bare, self.names)
@@ -473,7 +473,7 @@ def supports(
     subjects: frozenset[Term] = frozenset()
     told = [piece[:2] for piece in pieces]
     for (_, text, ids), items, under in zip(pieces, items_after(told), leads_of(told), strict=True):
-        own = citer.limited(ids) if cited else citer
+        own = citer.limit(ids) if cited else citer
         support = own.support(text, ids, subjects, lead=text.endswith(":"), items=items, under=under)
         judgements.append((support, subjects, under))
         subjects = support.subjects
@@ -568,7 +568,7 @@ class Judged:
     against: tuple[Line, ...] = ()  # The lines that contradict it
 
 
-def judged(
+def judge(
     citer: Citer,
     text: str,
     support: Support,
@@ -670,7 +670,7 @@ class PictureCiter(Citer):
         usual, names = super().claims(text, before), {name.casefold() for name in self._pictures}
         if usual is not None or len(text) > _LONGEST or len(names) < len(self._pictures):
             return usual  # two images of one name cannot be told apart
-        plain = self._point(self._marked(text), before)
+        plain = self._point(self._mark(text), before)
         # One statement of several images is looked for before several statements.
         for clauses in ([plain], _PATTERNS["clauses"].split(plain)):
             evidence = [self._clause(clause) for clause in clauses]
@@ -678,7 +678,7 @@ class PictureCiter(Citer):
                 return [line for lines in evidence for line in lines]
         return None
 
-    def _marked(self, text: str) -> str:
+    def _mark(self, text: str) -> str:
         """Return a sentence in small letters, its images as numbers."""
         plain = " ".join(text.split()).rstrip(".!").strip()
         for at in sorted(range(len(self._pictures)), key=lambda i: -len(self._pictures[i])):
@@ -708,7 +708,7 @@ class PictureCiter(Citer):
             return []
         named = dict.fromkeys(int(one) for one in re.findall(r"pic§(\d+)", match["named"] or ""))
         chosen = [*named] or range(len(self._pictures))
-        there = [lines for at in chosen if (lines := self._shown(self._pictures[at], match["things"]))]
+        there = [lines for at in chosen if (lines := self._show(self._pictures[at], match["things"]))]
         lines = [line for some in there for line in some]
         if match["count"] is None:
             both = match["every"] is not None and match["every"].startswith("both")
@@ -718,15 +718,15 @@ class PictureCiter(Citer):
             right = len(there) >= number if match["least"] else len(there) == number
         return lines if right else []
 
-    def _shown(self, name: str, things: str) -> list[Line]:
+    def _show(self, name: str, things: str) -> list[Line]:
         """Return the lines that say that an image shows some things, none where one of them has none."""
         parts = _PATTERNS["list"].split(things)
         if whole := super().claims(f"{name} shows {' and '.join(parts)}"):
             return whole
-        shows = [self._worded(name, thing) for thing in parts]
+        shows = [self._word(name, thing) for thing in parts]
         return [line for some in shows for line in some] if all(shows) else []
 
-    def _worded(self, name: str, thing: str) -> list[Line]:
+    def _word(self, name: str, thing: str) -> list[Line]:
         """Return the lines with the words of one thing: a text of an image, or what is said of a part."""
         told = [word for word in tokens(thing) if word.key not in _SMALL]
         wanted = [stem(word.raw) for word in told]

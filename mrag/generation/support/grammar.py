@@ -239,7 +239,7 @@ class Derivation:
 
     # --- Claims ------------------------------------------------------------------------------------
 
-    def _kept(self, steps: Iterable[ClaimStep]) -> Iterator[Steps]:
+    def _keep(self, steps: Iterable[ClaimStep]) -> Iterator[Steps]:
         """Yield claims together, unless one has no line and needs it."""
         kept = []
         for step in steps:
@@ -254,13 +254,13 @@ class Derivation:
         if unit:
             way = frozenset((p, f) for p, f in way if self._is_measured_in(p, unit, objects))
         if way or not unit:
-            yield from self._kept(
+            yield from self._keep(
                 ClaimStep(subject, way, one, self.facts.of(way, subject, one))
                 for subject in subjects
                 for one in objects
             )
 
-    def _said(self, way: Way, things: Things, noun: NounPhrase) -> Iterator[Steps]:
+    def _say(self, way: Way, things: Things, noun: NounPhrase) -> Iterator[Steps]:
         """Yield what a noun phrase says, and that things are so related to it."""
         return (noun.steps + steps for steps in self._claim(way, things, noun.things, noun.unit))
 
@@ -278,11 +278,11 @@ class Derivation:
             for o in several
         )
 
-    def _typed(self, subjects: Things, classes: frozenset[Term]) -> Iterator[Steps]:
+    def _type(self, subjects: Things, classes: frozenset[Term]) -> Iterator[Steps]:
         """Yield the claim that each of some things is of one of some classes."""
-        yield from self._kept(ClaimStep(s, None, classes, self.facts.typed(s, classes)) for s in subjects)
+        yield from self._keep(ClaimStep(s, None, classes, self.facts.typed(s, classes)) for s in subjects)
 
-    def _counted(self, way: Way, things: Things, number: Decimal) -> Iterator[Steps]:
+    def _count(self, way: Way, things: Things, number: Decimal) -> Iterator[Steps]:
         """Yield the claim that each of some things has so many of what a role noun says."""
         steps = []
         for subject in things:
@@ -305,10 +305,10 @@ class Derivation:
         if known is None:
             # Nothing that begins here can be a part of itself.
             self._nouns[key] = []
-            known = self._nouns[key] = list(self._listed(at) if several else self._noun(at))
+            known = self._nouns[key] = list(self._list(at) if several else self._noun(at))
         return known
 
-    def _listed(self, at: int) -> Iterator[tuple[int, NounPhrase]]:
+    def _list(self, at: int) -> Iterator[tuple[int, NounPhrase]]:
         for end, noun in self.nouns(at, several=False):
             yield end, noun
             if noun.role is None:
@@ -316,7 +316,7 @@ class Derivation:
 
     def _more(self, at: int, first: NounPhrase) -> Iterator[tuple[int, NounPhrase]]:
         self._spend()
-        for start in self._joined(at):
+        for start in self._join(at):
             for end, noun in self.nouns(start, several=False):
                 if noun.role is None and noun.unit == first.unit:
                     things, steps = first.things + noun.things, first.steps + noun.steps
@@ -324,7 +324,7 @@ class Derivation:
                     yield end, both
                     yield from self._more(end, both)
 
-    def _joined(self, at: int) -> Iterator[int]:
+    def _join(self, at: int) -> Iterator[int]:
         """Yield where the next of several may begin."""
         low = self._low(at)
         if low in (",", ";"):
@@ -339,17 +339,17 @@ class Derivation:
     def _noun(self, at: int) -> Iterator[tuple[int, NounPhrase]]:
         self._spend()
         for end, noun in self._head(at) if at < len(self.symbols) else ():
-            yield from self._owned(end, noun)
+            yield from self._own(end, noun)
             yield end, noun
             yield from self._aside(end, noun)
 
-    def _owned(self, at: int, owner: NounPhrase) -> Iterator[tuple[int, NounPhrase]]:
+    def _own(self, at: int, owner: NounPhrase) -> Iterator[tuple[int, NounPhrase]]:
         """Yield "OWNER's ROLE", and "OWNER's ROLE's ROLE"."""
         for end, way in self._role(at + 1) if self._low(at) == "'s" else ():
             made = replace(owner, role=way, plain=False)
             yield end, made
             for noun in self._borne(made):
-                yield from self._owned(end, noun)
+                yield from self._own(end, noun)
 
     def _role(self, at: int) -> Iterator[tuple[int, Way]]:
         """Yield role nouns, from owner to bearer."""
@@ -378,13 +378,13 @@ class Derivation:
             if not things and self.lenient:
                 things = terms - self.facts.names.properties
             if things:
-                yield from self._valued(start, end, things)
+                yield from self._value(start, end, things)
             if classes := terms & self.facts.names.classes:
                 yield from self._of_class(at, end, classes)
         if (number := self._number(start)) is not None:
             end, value = number
             plain = frozenset[Term]([Literal(str(value))])
-            yield from self._valued(start, end, self._equal(value) if self.symbols[start].names else plain)
+            yield from self._value(start, end, self._equal(value) if self.symbols[start].names else plain)
         if self._low(at) in _PRONOUNS:
             for several in self._anaphors(self._low(at)):
                 yield at + 1, NounPhrase(several)
@@ -394,7 +394,7 @@ class Derivation:
         """Yield a class with names behind it, what "the CLASS" points back to, and the class itself."""
         # "the vendor Ontotext", "the vendors Ontotext and Stardog"
         for last, noun in self.nouns(end):
-            for typed in self._typed(noun.things, classes) if noun.role is None else ():
+            for typed in self._type(noun.things, classes) if noun.role is None else ():
                 yield last, replace(noun, steps=noun.steps + typed)
         for several in self._anaphors() if self._low(at) in ("the", "this", "these") else ():
             every = (one for each in several for one in each)
@@ -442,7 +442,7 @@ class Derivation:
         equals = frozenset(o for o in literals if o.datatype is not None and _decimal(str(o)) == value)
         return equals or frozenset([Literal(str(value))])
 
-    def _valued(self, start: int, end: int, things: frozenset[Term]) -> Iterator[tuple[int, NounPhrase]]:
+    def _value(self, start: int, end: int, things: frozenset[Term]) -> Iterator[tuple[int, NounPhrase]]:
         """Yield a name, and with a unit behind it where it is a number."""
         number = self._number(start)
         if number is not None and number[0] >= end:
@@ -524,7 +524,7 @@ class Derivation:
         if bare:
             yield from self._class(at, things)
         if low in ("with", "having"):
-            yield from self._had(at + 1, things)
+            yield from self._have(at + 1, things)
         for end, noun in self.nouns(at, several=False) if bare and beside else ():
             if noun.plain or len(noun.things) != 1:
                 continue
@@ -556,17 +556,17 @@ class Derivation:
             start = self._skip(at, _ARTICLES | {"one", "another"})
         if self._low(start) in ("kind", "type", "form", "sort") and self._low(start + 1) == "of":
             start = self._skip(start + 2, _ARTICLES)
-        yield from self._classed(start, things, ())
+        yield from self._classify(start, things, ())
 
-    def _classed(self, at: int, things: Things, steps: Steps) -> Iterator[tuple[int, Steps]]:
+    def _classify(self, at: int, things: Things, steps: Steps) -> Iterator[tuple[int, Steps]]:
         self._spend()
         for end, terms in self._names(at):
             kinds = frozenset(t for t in terms if self._is_kind(t))
-            for typed in self._typed(things, kinds) if kinds else ():
+            for typed in self._type(things, kinds) if kinds else ():
                 yield from self._modify(end, things, steps + typed)
             # "a green jacket", "a 1999 film": something that it has, before what it is
             if len(steps) < 3 and (own := self._modifying(things, terms)):
-                yield from self._classed(self._skip(end, (",",)), things, steps + own)
+                yield from self._classify(self._skip(end, (",",)), things, steps + own)
 
     def _is_kind(self, term: Term) -> bool:
         if term in self.facts.names.classes:
@@ -597,7 +597,7 @@ class Derivation:
         for end, way in self._key(at, self.facts.relations.prepositions):
             for last, noun in self.nouns(end):
                 if noun.role is None:
-                    yield from ((last, steps + claim) for claim in self._said(way, things, noun))
+                    yield from ((last, steps + claim) for claim in self._say(way, things, noun))
 
     def _participial(self, at: int, things: Things) -> Iterator[tuple[int, Steps]]:
         """Yield "developed by Ontotext", "based in Sofia", "also known as OWLIM", said of things."""
@@ -623,7 +623,7 @@ class Derivation:
         for end, way in self._key(at, known.phrases):
             if participle(low) or (not finite(low) and self._low(end - 1) in PREPOSITIONS):
                 yield from self._behind(end, way, things)
-        yield from self._called(at, things)
+        yield from self._call(at, things)
 
     def _do_by(self, at: int, things: Things) -> Iterator[tuple[int, Steps]]:
         """Yield "developed by Ontotext", said of things, with what may follow."""
@@ -635,7 +635,7 @@ class Derivation:
                     yield last, noun.steps + claim
                     yield from self._again(at, last, things, noun.steps + claim)
 
-    def _called(self, at: int, things: Things) -> Iterator[tuple[int, Steps]]:
+    def _call(self, at: int, things: Things) -> Iterator[tuple[int, Steps]]:
         """Yield "named OWLIM", "known as OWLIM", said of things."""
         if self._low(at) not in (*_NAMED, "known"):
             return
@@ -646,7 +646,7 @@ class Derivation:
 
     def _behind(self, at: int, way: Way, things: Things) -> Iterator[tuple[int, Steps]]:
         """Yield what stands behind words that say a relation, with the claim that they make of things."""
-        return ((end, steps) for end, noun in self._bearers(at) for steps in self._said(way, things, noun))
+        return ((end, steps) for end, noun in self._bearers(at) for steps in self._say(way, things, noun))
 
     def _again(self, verb: int, at: int, things: Things, steps: Steps) -> Iterator[tuple[int, Steps]]:
         """Yield a second complement of one participle: "released by A in 2007"."""
@@ -661,7 +661,7 @@ class Derivation:
                 for claim in active if key[-1] else self._claim(way, noun.things, things):
                     yield end, steps + noun.steps + claim
 
-    def _had(self, at: int, things: Things) -> Iterator[tuple[int, Steps]]:
+    def _have(self, at: int, things: Things) -> Iterator[tuple[int, Steps]]:
         """Yield what things have: "a height of 172 cm", "the features A and B", "blue eyes", "3 moons"."""
         self._spend()
         start = self._skip(at, _ARTICLES)
@@ -680,7 +680,7 @@ class Derivation:
             return
         for end, way in self._role(counted[0]):
             yield from ((end, steps) for steps in self._claim(way, things, (self._equal(counted[1]),)))
-            for steps in self._counted(way, things, counted[1]):
+            for steps in self._count(way, things, counted[1]):
                 yield end, steps
                 for last, noun in self._bearers(end + 1) if self._low(end) == ":" else ():
                     for named in self._claim(way, things, noun.things):
@@ -694,7 +694,7 @@ class Derivation:
             ways = [*self._role(self._skip(end + 1, _DETERMINERS))] if self._low(end) == "as" else []
             ways += [(end, having)] if having and not noun.unit else []
             for last, way in (*ways, *self._tail(end)):
-                yield from ((last, steps) for steps in self._said(way, things, noun))
+                yield from ((last, steps) for steps in self._say(way, things, noun))
 
     def _tail(self, at: int) -> Iterator[tuple[int, Way]]:
         """Yield the last words of role nouns: "eyes" of "eye color" behind its value, "blue"."""
@@ -723,13 +723,13 @@ class Derivation:
 
     def _join_on(self, at: int, things: Things, steps: Steps, verb: str) -> Iterator[tuple[int, Steps]]:
         self._spend()
-        for start in self._joined(at):
+        for start in self._join(at):
             start = self._skip(start, _ADVERBS)
             phrases = [*self._predicate(start, things)]
             if verb == "be":
                 phrases += [(end, more, verb) for end, more in self._complements(start, things, was=False)]
             elif verb == "have":
-                phrases += [(end, more, verb) for end, more in self._had(start, things)]
+                phrases += [(end, more, verb) for end, more in self._have(start, things)]
             for end, more, again in phrases:
                 yield end, steps + more
                 yield from self._join_on(end, things, steps + more, again)
@@ -757,7 +757,7 @@ class Derivation:
             if self._low(at + 1) == "not":
                 yield from ((end, steps, "") for end, steps in self._truth(at + 2, things, denied=True))
             yield from ((end, steps, "") for end, steps in self._truth(at + 1, things, denied=False))
-            yield from ((end, steps, "have") for end, steps in self._had(at + 1, things))
+            yield from ((end, steps, "have") for end, steps in self._have(at + 1, things))
         yield from ((end, steps, "") for end, steps in self._active(at, things))
 
     def _active(self, at: int, things: Things) -> Iterator[tuple[int, Steps]]:
@@ -784,8 +784,8 @@ class Derivation:
     ) -> Iterator[tuple[int, Steps]]:
         """Yield "develops 3 products"."""
         for end, terms in self._names(at):
-            for steps in self._counted(way, things, number) if terms & self.facts.names.classes else ():
-                for typed in self._typed(tuple(frozenset([o]) for o in steps[0].object), terms):
+            for steps in self._count(way, things, number) if terms & self.facts.names.classes else ():
+                for typed in self._type(tuple(frozenset([o]) for o in steps[0].object), terms):
                     yield end, steps + typed
 
     def _along(self, at: int, key: tuple[str, ...]) -> int | None:
@@ -810,7 +810,7 @@ class Derivation:
         yield from self._truth(at, things, denied=False)
         if not over:
             yield from self._prepositional(at, things)
-        yield from self._measured(at, things)
+        yield from self._measure(at, things)
         if not over:
             yield from self._class(at, things)
             for end, terms in self._names(at):  # "female", said of what has it as its gender
@@ -841,7 +841,7 @@ class Derivation:
             for subject in things
         )
 
-    def _measured(self, at: int, things: Things) -> Iterator[tuple[int, Steps]]:
+    def _measure(self, at: int, things: Things) -> Iterator[tuple[int, Steps]]:
         """Yield "172 cm tall"."""
         for end, noun in self.nouns(at, several=False) if self._number(at) is not None else ():
             old = self._low(end) in ("years", "year") and self._low(end + 1) == "old"
@@ -870,7 +870,7 @@ class Derivation:
         for end, noun in self.nouns(start) if start > at and different else ():
             yield from ((end, steps) for steps in self._claim(different, things, noun.things))
 
-    def predicated(self, at: int, things: Things) -> Iterator[Steps]:
+    def predicate(self, at: int, things: Things) -> Iterator[Steps]:
         """Yield what is said of things by the predicate that begins at a place."""
         for _, steps in (*self._predicates(at, things), *self._participial(at, things)):
             yield steps
@@ -1030,7 +1030,7 @@ def _says(text: str, subject: Sequence[str], relation: Sequence[str], object_: S
             for size, terms in symbol.names:
                 ends = terms & {_FIRST, _SECOND}
                 for at in range(start + size, len(symbols)) if ends else ():
-                    if any(derivation.predicated(at, (frozenset(ends),))):
+                    if any(derivation.predicate(at, (frozenset(ends),))):
                         return True
                 if ends and any(steps for _, steps in derivation.clauses(start)):
                     return True

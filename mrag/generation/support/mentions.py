@@ -375,7 +375,7 @@ _MOST = 3
 _BREAK = re.compile(r"[.,;:()!?—]")
 
 
-def owned(
+def owners(
     text: str, asked: Sequence[TextToken], mention: TermMention, things: Sequence[TermMention]
 ) -> frozenset[str]:
     """Return the stems of the nouns that a mention of a thing is only the owner of."""

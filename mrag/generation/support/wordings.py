@@ -14,7 +14,7 @@ from typing import Final
 
 from mrag.context.render import Line, by_subject
 from mrag.generation.support.mentions import ContextNames
-from mrag.generation.verbalise import PHRASES, describes, filled, value, verbalise
+from mrag.generation.verbalise import PHRASES, describes, fill, value, verbalise
 from mrag.language.names import split_identifier
 from mrag.language.tokens import FUNCTION_WORDS, NEGATIONS, fold, keys, tokens, words
 from mrag.rdf.terms import OWL, Term
@@ -43,7 +43,7 @@ def is_own(text: str, lines: Sequence[Line]) -> bool:
         f"{own[0].labels[0]} ({', '.join(dict.fromkeys(map(value, own)))})"
         for own in by_subject(lines).values()
     ]
-    return any(text == filled(p.also, names=p.join(names)) for p in PHRASES.values())
+    return any(text == fill(p.also, names=p.join(names)) for p in PHRASES.values())
 
 
 def quotes(part: str, line: Line) -> bool:
@@ -53,7 +53,7 @@ def quotes(part: str, line: Line) -> bool:
     return len(bare) > 1 and (bare in whole or bare in " ".join(line.labels[2].split()))
 
 
-def described(text: str, subjects: Collection[frozenset[Term]], lines: Sequence[Line]) -> list[Line]:
+def describe(text: str, subjects: Collection[frozenset[Term]], lines: Sequence[Line]) -> list[Line]:
     """Return lines with prose that has a predicate as one of its own clauses, for each of some subjects."""
     wanted = keys(text)
     # What a text says is so is not said to have been so.

@@ -686,10 +686,10 @@ class EngineBackend(ABC):
             hint = f"Put the password into {self.login_by}."
             raise ConfigError("The URL of an index holds no password, because it is written down.", hint=hint)
         self.url, self.graph, self.pending = url, graph, pending
-        self.engine = self.connected(url)
+        self.engine = self.connect(url)
 
     @abstractmethod
-    def connected(self, url: str) -> IndexEngine:
+    def connect(self, url: str) -> IndexEngine:
         """Return the engine at a URL."""
 
     def names(self) -> list[str]:

@@ -56,7 +56,7 @@ class MilvusBackend(EngineBackend):
 
     login_by = "MRAG_MILVUS_TOKEN"
 
-    def connected(self, url: str) -> IndexEngine:
+    def connect(self, url: str) -> IndexEngine:
         return _Engine(url.partition(":")[2])
 
 
@@ -69,7 +69,7 @@ class _Engine(IndexEngine):
         self._loaded: set[str] = set()
 
     @contextmanager
-    def _asked(self, place: str | None = None) -> Iterator[Any]:
+    def _ask(self, place: str | None = None) -> Iterator[Any]:
         """Give the client with a collection in memory, and raise what Milvus refuses."""
         from pymilvus import MilvusException
 
@@ -82,13 +82,13 @@ class _Engine(IndexEngine):
             raise refusal("Milvus", error) from error
 
     def places(self) -> list[str]:
-        with self._asked() as client:
+        with self._ask() as client:
             return list(client.list_collections())
 
     def make(self, place: str, dim: int | None, bm25: Bm25Params) -> None:
         from pymilvus import DataType
 
-        with self._asked() as client:
+        with self._ask() as client:
             schema, indexes = client.create_schema(auto_id=False), client.prepare_index_params()
             for name, length in _TEXTS.items():
                 schema.add_field(name, DataType.VARCHAR, max_length=length, is_primary=name == "number")
@@ -107,7 +107,7 @@ class _Engine(IndexEngine):
 
     def drop(self, place: str) -> None:
         self._loaded.discard(place)
-        with self._asked() as client:
+        with self._ask() as client:
             client.drop_collection(place)
 
     def put(self, since: EngineState, rows: Sequence[EngineRow]) -> None:
@@ -117,7 +117,7 @@ class _Engine(IndexEngine):
             put = {**stored_fields(row, since.number), "key": key_of(row.doc_id)}
             put |= {"terms": sorted(words)[:_TERMS], "words": words or _NOTHING}
             made.append(put if row.vector is None else {**put, "vector": row.vector.tolist()})
-        with self._asked(since.place) as client:
+        with self._ask(since.place) as client:
             client.upsert(since.place, made)
 
     def rows(self, place: str, where: Where, *fields: str) -> Iterator[Sequence[Any]]:
@@ -127,7 +127,7 @@ class _Engine(IndexEngine):
     def _rows(self, place: str, where: str, fields: list[str], prefix: str = "") -> list[dict[str, Any]]:
         """Return all rows of a filter, by the beginnings of their keys where they are too many at once."""
         some = f'{where} and key like "{prefix}%"' if prefix else where
-        with self._asked(place) as client:
+        with self._ask(place) as client:
             rows: list[dict[str, Any]] = client.query(place, filter=some, output_fields=fields, limit=_MOST)
         if len(rows) < _MOST:
             return rows
@@ -135,14 +135,14 @@ class _Engine(IndexEngine):
         return [row for part in parts for row in part]
 
     def mark(self, at: EngineState, where: Where, until: int) -> None:
-        with self._asked(at.place) as client:
+        with self._ask(at.place) as client:
             fields = [field["name"] for field in client.describe_collection(at.place)["fields"]]
             rows = self._rows(at.place, _filter(where), fields)
             for part in parts_of([{**{f: row[f] for f in fields}, "until": until} for row in rows]):
                 client.upsert(at.place, list(part))
 
     def delete(self, place: str, where: Where) -> None:
-        with self._asked(place) as client:
+        with self._ask(place) as client:
             client.delete(place, filter=_filter(where))
 
     def by_words(self, at: EngineState, query: Mapping[str, int], k: int, where: Where) -> Found:
@@ -156,7 +156,7 @@ class _Engine(IndexEngine):
 
     def _count(self, at: EngineState, term: int) -> int:
         some = f"{_filter(counting(at))} and array_contains(terms, {term:d})"
-        with self._asked(at.place) as client:
+        with self._ask(at.place) as client:
             [row] = client.query(at.place, filter=some, output_fields=["count(*)"])
             return int(row["count(*)"])
 
@@ -164,7 +164,7 @@ class _Engine(IndexEngine):
         return self._nearest(at, "vector", vector.tolist(), k, where, ef=min(max(400, 8 * k), 32_768))
 
     def _nearest(self, at: EngineState, field: str, query: Any, k: int, where: Where, **knobs: int) -> Found:
-        with self._asked(at.place) as client:
+        with self._ask(at.place) as client:
             [hits] = client.search(
                 at.place,
                 data=[query],

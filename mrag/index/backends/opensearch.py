@@ -75,7 +75,7 @@ class OpenSearchBackend(EngineBackend):
 
     login_by = "MRAG_OPENSEARCH_PASSWORD"
 
-    def connected(self, url: str) -> IndexEngine:
+    def connect(self, url: str) -> IndexEngine:
         return _Engine(url.partition(":")[2].rstrip("/"))
 
 

@@ -81,7 +81,7 @@ class PostgresBackend(EngineBackend):
     abilities = Abilities(exact_vectors=False)
     login_by = "~/.pgpass or PGPASSWORD"
 
-    def connected(self, url: str) -> IndexEngine:
+    def connect(self, url: str) -> IndexEngine:
         return _Engine(url)
 
 
@@ -288,18 +288,18 @@ class _Engine(IndexEngine):
         bm25, documents = at.manifest.bm25, at.manifest.documents
         values = {"terms": list(query), "times": list(query.values()), "documents": documents}
         values |= {"k1": bm25.k1, "b": bm25.b, "mean": at.mean_length or 1.0}
-        return self._found(at.place, _SQL["words"], k, where, values)
+        return self._search(at.place, _SQL["words"], k, where, values)
 
     def by_vector(self, at: EngineState, vector: Vectors, k: int, where: Where) -> Found:
         values = {"vector": str(vector.tolist()), "wide": BREADTH}
         if _ids(where) is None and 4 * k <= BREADTH:
-            ranking = self._found(at.place, _SQL["near"], k, where, values)
+            ranking = self._search(at.place, _SQL["near"], k, where, values)
             # Rows that were deleted lately take places in the index until they are vacuumed.
             if len(ranking) >= min(k, at.manifest.documents):
                 return ranking
-        return self._found(at.place, _SQL["nearest"], k, where, values)
+        return self._search(at.place, _SQL["nearest"], k, where, values)
 
-    def _found(
+    def _search(
         self, place: str, statement: LiteralString, k: int, where: Where, values: Mapping[str, Any]
     ) -> Found:
         ids = _ids(where)

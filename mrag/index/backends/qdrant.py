@@ -48,7 +48,7 @@ class QdrantBackend(EngineBackend):
 
     login_by = "MRAG_QDRANT_KEY"
 
-    def connected(self, url: str) -> IndexEngine:
+    def connect(self, url: str) -> IndexEngine:
         return _Engine(url.partition(":")[2])
 
 
@@ -68,7 +68,7 @@ class _Engine(IndexEngine):
         self._alone: Any = threading.RLock() if self._local else nullcontext()
 
     @contextmanager
-    def _asked(self) -> Iterator[Any]:
+    def _ask(self) -> Iterator[Any]:
         """Give the client, and raise what Qdrant refuses as an error of the index."""
         from qdrant_client.http.exceptions import ApiException
 
@@ -79,20 +79,20 @@ class _Engine(IndexEngine):
             raise refusal("Qdrant", error) from error
 
     def places(self) -> list[str]:
-        with self._asked() as client:
+        with self._ask() as client:
             return [c.name for c in client.get_collections().collections]
 
     def make(self, place: str, dim: int | None, bm25: Bm25Params) -> None:
         m = self._models
         meaning = {} if dim is None else {"meaning": m.VectorParams(size=dim, distance=m.Distance.DOT)}
         words = {"words": m.SparseVectorParams()}
-        with self._asked() as client:
+        with self._ask() as client:
             client.create_collection(place, vectors_config=meaning, sparse_vectors_config=words)
             for field, kind in () if self._local else _INDEXED:
                 client.create_payload_index(place, field, m.PayloadSchemaType[kind])
 
     def drop(self, place: str) -> None:
-        with self._asked() as client:
+        with self._ask() as client:
             client.delete_collection(place)
 
     def put(self, since: EngineState, rows: Sequence[EngineRow]) -> None:
@@ -104,14 +104,14 @@ class _Engine(IndexEngine):
             vector: dict[str, Any] = {"words": self._sparse(words)}
             vector |= {} if row.vector is None else {"meaning": row.vector.tolist()}
             points.append(self._models.PointStruct(id=number, vector=vector, payload=payload))
-        with self._asked() as client:
+        with self._ask() as client:
             client.upsert(since.place, points, wait=True)
 
     def rows(self, place: str, where: Where, *fields: str) -> Iterator[Sequence[Any]]:
         payload, vectors = [name for name in fields if name != "vector"], "vector" in fields
         after = None
         while True:
-            with self._asked() as client:
+            with self._ask() as client:
                 points, after = client.scroll(
                     place,
                     self._filter(where),
@@ -127,11 +127,11 @@ class _Engine(IndexEngine):
                 return
 
     def mark(self, at: EngineState, where: Where, until: int) -> None:
-        with self._asked() as client:
+        with self._ask() as client:
             client.set_payload(at.place, {"until": until}, points=self._filter(where), wait=True)
 
     def delete(self, place: str, where: Where) -> None:
-        with self._asked() as client:
+        with self._ask() as client:
             client.delete(place, self._models.FilterSelector(filter=self._filter(where)), wait=True)
 
     def by_words(self, at: EngineState, query: Mapping[str, int], k: int, where: Where) -> Found:
@@ -142,7 +142,7 @@ class _Engine(IndexEngine):
         return self._nearest(at, "words", self._sparse(weights), k, where) if weights else []
 
     def _count(self, at: EngineState, term: int) -> int:
-        with self._asked() as client:
+        with self._ask() as client:
             return int(client.count(at.place, self._filter([*counting(at), ("terms", "in", [term])])).count)
 
     def by_vector(self, at: EngineState, vector: Vectors, k: int, where: Where) -> Found:
@@ -150,7 +150,7 @@ class _Engine(IndexEngine):
 
     def _nearest(self, at: EngineState, using: str, query: Any, k: int, where: Where) -> Found:
         wanted = self._filter(where)
-        with self._asked() as client:
+        with self._ask() as client:
             answer = client.query_points(
                 at.place, query=query, using=using, query_filter=wanted, limit=k, with_payload=["id"]
             )

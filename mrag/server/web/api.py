@@ -237,12 +237,12 @@ class Rankers:
         """Return what `ranker` and `class` ask for; if `named`, names alone rank where there is no index."""
         own = self.settings.ranker
         own = without_index(own, self.kg, self.settings.index) if named else own
-        ranks = self._named(text_value(values, "ranker", 100) if values.get("ranker") else own)
+        ranks = self._find(text_value(values, "ranker", 100) if values.get("ranker") else own)
         if not values.get("class"):
             return ranks
         return cel.ClassFilter(ranks, self.kg, text_value(values, "class", MAX_IRI))
 
-    def _named(self, name: str) -> mrag.Ranker:
+    def _find(self, name: str) -> mrag.Ranker:
         check_client_ranker(name, self.settings.ranker)
         with self._making:
             if name not in self._made:
@@ -255,7 +255,7 @@ class Rankers:
         if kind in NEEDS_MODEL:
             return f"it runs a model, which the operator names: mrag serve --ranker {name}:MODEL"
         try:
-            self._named(name)
+            self._find(name)
         except errors.MragError as error:
             return error.message
         return ""

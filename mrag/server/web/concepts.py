@@ -59,7 +59,7 @@ class Concepts(PageView):
 
     def kept(self, _values: Values) -> dict[str, Any]:
         """List the concepts that are kept as classes, each with its members."""
-        concepts = [self._shown(concept) for concept in list_concepts(self.kg)]
+        concepts = [self._show(concept) for concept in list_concepts(self.kg)]
         return {"concepts": concepts, "pending": self.kg.pending, "writable": self.api.settings.update}
 
     def keep(self, values: Values) -> dict[str, Any]:
@@ -73,13 +73,13 @@ class Concepts(PageView):
         expression = self._concept(values)
         what = marked_counts(self.kg, expression, liked, disliked) if liked and disliked else expression
         comment = sentence(self.kg, expression)
-        return self._shown(keep_concept(self.kg, what, name, comment=comment, learner="search"))
+        return self._show(keep_concept(self.kg, what, name, comment=comment, learner="search"))
 
     def forget(self, values: Values) -> dict[str, Any]:
         """Remove a kept concept with all that it brought."""
         return {"removed": remove_concept(self.kg, str(iri_value(values, "iri", self.kg.prefixes)))}
 
-    def _shown(self, concept: KeptConcept) -> dict[str, Any]:
+    def _show(self, concept: KeptConcept) -> dict[str, Any]:
         (row,) = self.kg.select(count_query(Named(concept.iri)))
         return {
             "iri": concept.iri,

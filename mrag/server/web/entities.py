@@ -100,13 +100,13 @@ def statement_json(kg: KnowledgeGraph, statement: Statement, display: Display) -
     """Return a triple with its labels and its status."""
     s, p, o, graph = statement
     return {
-        **labelled(Triple(URIRef(s), URIRef(p), from_ox(o)), display),
+        **label(Triple(URIRef(s), URIRef(p), from_ox(o)), display),
         "graph": graph,
         "status": status_of(graph, inferred=kg.is_inferred(graph)),
     }
 
 
-def labelled(triple: Triple, display: Display, names: Mapping[str, str] | None = None) -> dict[str, Any]:
+def label(triple: Triple, display: Display, names: Mapping[str, str] | None = None) -> dict[str, Any]:
     """Return a triple with its labels; `names` has those of entities that the graph does not know."""
     names, (s, p, o) = names or {}, triple
     start, end = (names.get(str(one)) for one in (s, o))
@@ -287,19 +287,19 @@ class ExploreView(PageView):
 
     def expand(self, values: Values) -> dict[str, Any]:
         """Return the neighbourhood of an entity as nodes and edges."""
-        return neighbourhood(self.kg, self._known(values, "iri"), 1)
+        return neighbourhood(self.kg, self._check(values, "iri"), 1)
 
     def path(self, values: Values) -> dict[str, Any]:
         """Return a shortest path between two entities, links in either direction; classes are not crossed.
 
         The search reads at most 1,500 entities, and of a hub only some of its links.
         """
-        steps, complete = self._between(self._known(values, "from"), self._known(values, "to"))
+        steps, complete = self._between(self._check(values, "from"), self._check(values, "to"))
         display = Display(self.kg)
         rows = None if steps is None else [statement_json(self.kg, step, display) for step in steps]
         return {"path": rows, "complete": complete}
 
-    def _known(self, values: Values, name: str) -> str:
+    def _check(self, values: Values, name: str) -> str:
         """Return the IRI of an entity of which the graph says something."""
         entity = str(iri_value(values, name, self.kg.prefixes))
         if not exists(self.kg, entity):

@@ -48,11 +48,11 @@ class Receipts(PageView):
         answer = values.get("answer")
         if not isinstance(answer, Mapping):
             raise ConfigError("answer must be an object.")
-        return receipt_of(self.kg, answer, self._checked(answer))
+        return receipt_of(self.kg, answer, self._check(answer))
 
     def verify(self, values: Values) -> dict[str, Any]:
         """Check a receipt, or an answer as `mrag ask --json` prints it, against the graph as it is now."""
-        report = self._checked(values)
+        report = self._check(values)
         answer = values if "@context" not in values else values["json"]
         used = values.get("prov:wasGeneratedBy")
         then = used.get("prov:used") if isinstance(used, Mapping) else None
@@ -66,7 +66,7 @@ class Receipts(PageView):
             "now": self.kg.revision,
         }
 
-    def _checked(self, given: Mapping[str, Any]) -> VerifyReport:
+    def _check(self, given: Mapping[str, Any]) -> VerifyReport:
         answer = given.get("json") if "@context" in given else given
         citations = answer.get("citations") if isinstance(answer, Mapping) else None
         if isinstance(citations, list) and len(citations) > _CITATIONS:

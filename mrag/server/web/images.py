@@ -110,7 +110,7 @@ class ImagesReading:
 
     def _read(self, reading: Future[ImageCatalogue]) -> None:
         try:
-            reading.set_result(self.kept.brought_up_to_date())
+            reading.set_result(self.kept.bring_up_to_date())
         except Exception as error:  # whoever waits for it gets the error
             logger.warning("The images of the graph cannot be read: %s", error)
             reading.set_exception(error)
@@ -376,7 +376,7 @@ class ImagesView(PageView):
         if known is None:
             none: dict[str, list[object]] = {name: [] for name in FILTERS}
             return {**about, "images": number, "total": len(first), "before": [""], "facets": none}
-        chosen = self._chosen(values, known)
+        chosen = self._choose(values, known)
         iris = known.iris(chosen)
         return {
             **about,
@@ -395,17 +395,17 @@ class ImagesView(PageView):
         if known is None:
             files, _ = self.reading.kept.page(after, PAGE)
         else:
-            iris = known.iris(self._chosen(values, known))
+            iris = known.iris(self._choose(values, known))
             begin = bisect_right(iris, after)
             files = {iri: known.files[iri] for iri in iris[begin : begin + PAGE]}
-        return ranked(self.kg, self._shown(files))
+        return ranked(self.kg, self._show(files))
 
     def one(self, values: Values) -> dict[str, Any]:
         """Return an image: its triples, and what is annotated in it, each with its boxes and triples."""
         name, file = self._image(values)
         display = Display(self.kg)
         _, out = triples(self.kg, name, "out", display)
-        (image,) = self._shown({name: file})
+        (image,) = self._show({name: file})
         known, _ = self.reading.now(0)
         iris = known.images if known is not None else ()
         at = bisect_right(iris, name)
@@ -435,12 +435,12 @@ class ImagesView(PageView):
         k = int_value(values, "k", 60, 1, 200)
         known, _ = self.reading.now(None)
         assert known is not None  # it was waited for
-        images, what = self.searches.find(values, known, self._chosen(values, known), k)
-        shown = {one["iri"]: one for one in self._shown({hit.iri: known.files[hit.iri] for hit in images})}
+        images, what = self.searches.find(values, known, self._choose(values, known), k)
+        shown = {one["iri"]: one for one in self._show({hit.iri: known.files[hit.iri] for hit in images})}
         hits = [{**shown[hit.iri], "score": hit.score, "reasons": list(hit.reasons)} for hit in images]
         return {"hits": ranked(self.kg, hits), "what": what}
 
-    def _shown(self, files: Mapping[str, str]) -> list[dict[str, Any]]:
+    def _show(self, files: Mapping[str, str]) -> list[dict[str, Any]]:
         """Return images, given with their files, as a gallery shows them."""
         names, there = names_of(self.kg, files, files), self.thumbnails.files(list(files))
         return [
@@ -469,7 +469,7 @@ class ImagesView(PageView):
             "out": out,
         }
 
-    def _wanted(self, values: Values, name: str) -> list[str]:
+    def _wishes(self, values: Values, name: str) -> list[str]:
         """Return the IRIs of a filter, which stand side by side with blanks between them."""
         given = values.get(name, "")
         if not isinstance(given, str) or len(given) > _FILTERS * MAX_IRI:
@@ -478,9 +478,9 @@ class ImagesView(PageView):
             raise ConfigError(f"{name} has at most {_FILTERS} IRIs.")
         return [str(iri_value({name: word}, name, self.kg.prefixes)) for word in words]
 
-    def _chosen(self, values: Values, known: ImageCatalogue) -> Chosen:
-        wanted: dict[FacetName, list[str]] = {name: self._wanted(values, name) for name in FACETS}
-        return known.chosen(wanted, [self._members(c, known) for c in self._wanted(values, "class")])
+    def _choose(self, values: Values, known: ImageCatalogue) -> Chosen:
+        wanted: dict[FacetName, list[str]] = {name: self._wishes(values, name) for name in FACETS}
+        return known.chosen(wanted, [self._members(c, known) for c in self._wishes(values, "class")])
 
     def _members(self, name: str, known: ImageCatalogue) -> Chosen:
         # What is inferred may have changed where the catalogue has not.
@@ -497,13 +497,13 @@ class ImagesView(PageView):
         lists: dict[str, list[dict[str, Any]]] = {}
         for name in FACETS:
             counts = known.counts(name, chosen)
-            counts |= {one: 0 for one in self._wanted(values, name) if one not in counts}
+            counts |= {one: 0 for one in self._wishes(values, name) if one not in counts}
             shown = list(counts.items())[:_VALUES]
             display.prepare([iri for iri, _ in shown])
             lists[name] = [{"iri": iri, "label": display.entity(iri), "count": n} for iri, n in shown]
         lists["class"] = []
         kept = {one.iri: one.label for one in list_concepts(self.kg)[:_CLASSES]}
-        for iri in dict.fromkeys([*kept, *self._wanted(values, "class")]):
+        for iri in dict.fromkeys([*kept, *self._wishes(values, "class")]):
             count = int((chosen & self._members(iri, known)).sum())
             lists["class"].append({"iri": iri, "label": kept.get(iri) or display.entity(iri), "count": count})
         return lists

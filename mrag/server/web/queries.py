@@ -53,7 +53,7 @@ class QueryView(PageView):
 
     def saved(self, _values: Values) -> dict[str, Any]:
         """List the queries that were saved, and whether more can be."""
-        return {"queries": list(map(asdict, self._saved())), "writable": self.api.settings.update}
+        return {"queries": list(map(asdict, self._read_saved())), "writable": self.api.settings.update}
 
     def save(self, values: Values) -> dict[str, Any]:
         """Save a query under a name; its text is kept as it is, and judged each time it is run."""
@@ -62,7 +62,7 @@ class QueryView(PageView):
         if not _NAME.match(name):
             raise ConfigError(f"{name!r} cannot name a query.", hint="Use letters, digits, spaces and -.")
         now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        new, there = SavedQuery(" ".join(name.split()), text, comment, now), self._saved()
+        new, there = SavedQuery(" ".join(name.split()), text, comment, now), self._read_saved()
         before = [one for one in there if one.iri == new.iri]
         if before and values.get("replacing") is not True:
             raise ConfigError(
@@ -76,7 +76,7 @@ class QueryView(PageView):
     def remove(self, values: Values) -> dict[str, bool]:
         """Remove a saved query."""
         wanted = SavedQuery(text_value(values, "name", 100), "").iri
-        removed = [one for one in self._saved() if one.iri == wanted]
+        removed = [one for one in self._read_saved() if one.iri == wanted]
         if removed:
             self._replace(removed, [])
         return {"removed": bool(removed)}
@@ -85,9 +85,9 @@ class QueryView(PageView):
         """Say what an update would add and remove, and change nothing."""
         writer = request.app.state.engine.writer
         planned = await writer.plan(await writer.operations(text_value(values, "update", LONGEST)))
-        return reply(await self.api.run(self.api.readers, self._planned, planned))
+        return reply(await self.api.run(self.api.readers, self._plan, planned))
 
-    def _planned(self, planned: PlannedUpdate) -> dict[str, Any]:
+    def _plan(self, planned: PlannedUpdate) -> dict[str, Any]:
         display, record, after = Display(self.kg), self.kg.record, planned.record or self.kg.record
         contexts = {*record.contexts, *after.contexts}
         hidden = {*record.inferred, record.merged, after.merged}
@@ -107,7 +107,7 @@ class QueryView(PageView):
             "removes": shown(planned.removed),
         }
 
-    def _saved(self) -> list[SavedQuery]:
+    def _read_saved(self) -> list[SavedQuery]:
         """Return the saved queries in order of name, read once for each state of the graph."""
         kg = self.kg
 

@@ -23,7 +23,7 @@ from mrag.server.web.api import (
     list_value,
     text_value,
 )
-from mrag.server.web.entities import labelled
+from mrag.server.web.entities import label
 from mrag.server.web.images import Thumbnails
 from mrag.storage.files import Scratch
 from mrag.stores.base import Dataset
@@ -59,7 +59,7 @@ class Review(PageView):
 
     def run(self, values: Values) -> dict[str, Any]:
         """Return a run with its triples, each with its checks and the words it rests on."""
-        return self._shown(self._found(values))
+        return self._show(self._find(values))
 
     def enrichment(self, values: Values) -> dict[str, Any]:
         """Return what a model wrote in one run of enrichment."""
@@ -99,21 +99,21 @@ class Review(PageView):
     def foresee(self, values: Values) -> dict[str, Any]:
         """Say what accepting some triples of a run would add, and what would be inferred; nothing stays."""
         from mrag.completion.checks import consequences
-        from mrag.completion.review import checked_anew, key_of
+        from mrag.completion.review import check_anew, key_of
 
-        run, only, display = self._found(values), _only(values), Display(self.kg)
+        run, only, display = self._find(values), _only(values), Display(self.kg)
         names = _new_names(run)
-        checked = checked_anew(self.kg, run, only=only)
+        checked = check_anew(self.kg, run, only=only)
         fitting = [one for one in checked if one.verdict == "fits"]
         follows = consequences(self.kg, fitting, FOLLOWING)
         return {
-            "adds": [labelled(one.triple, display, names) for one in fitting],
+            "adds": [label(one.triple, display, names) for one in fitting],
             "refused": [
-                {**labelled(one.triple, display, names), "objections": list(one.objections)}
+                {**label(one.triple, display, names), "objections": list(one.objections)}
                 for one in checked
                 if one.verdict == "refused" and (only is None or key_of(one.triple) in only)
             ],
-            "infers": [labelled(t, display, names) for t in (follows[0] if follows else ())],
+            "infers": [label(t, display, names) for t in (follows[0] if follows else ())],
             "inferred": follows[1] if follows else None,
         }
 
@@ -121,24 +121,24 @@ class Review(PageView):
 
     def accept(self, values: Values) -> dict[str, Any]:
         """Accept some triples of a run; those that are left out are rejected with it."""
-        return self._decide(completion.accept(self.kg, self._found(values), update=False, only=_only(values)))
+        return self._decide(completion.accept(self.kg, self._find(values), update=False, only=_only(values)))
 
     def reject(self, values: Values) -> dict[str, Any]:
         """Reject a run."""
-        return self._decide(completion.WriteReport(completion.reject(self.kg, self._found(values))))
+        return self._decide(completion.WriteReport(completion.reject(self.kg, self._find(values))))
 
     def rollback(self, values: Values) -> dict[str, Any]:
         """Take the triples of an accepted run out again."""
-        return self._decide(completion.rollback(self.kg, self._found(values), update=False))
+        return self._decide(completion.rollback(self.kg, self._find(values), update=False))
 
     def _decide(self, report: completion.WriteReport) -> dict[str, Any]:
         entered, removed = len(report.entered), len(report.removed)
-        return {**self._shown(report.run), "entered": entered, "removed": removed}
+        return {**self._show(report.run), "entered": entered, "removed": removed}
 
-    def _found(self, values: Values) -> completion.CompletionRun:
+    def _find(self, values: Values) -> completion.CompletionRun:
         return completion.find_run(self.kg, text_value(values, "id", MAX_IRI))
 
-    def _shown(self, run: completion.CompletionRun) -> dict[str, Any]:
+    def _show(self, run: completion.CompletionRun) -> dict[str, Any]:
         from mrag.completion.review import key_of
 
         display, names = Display(self.kg), _new_names(run)
@@ -148,11 +148,11 @@ class Review(PageView):
             "statements": [
                 {
                     "key": key_of(one.triple),
-                    **labelled(one.triple, display, names),
+                    **label(one.triple, display, names),
                     "confidence": one.confidence,
                     "verdict": one.verdict,
                     "objections": list(one.objections),
-                    "evidence": [self._quoted(ref, texts) for ref in one.evidence],
+                    "evidence": [self._quote(ref, texts) for ref in one.evidence],
                 }
                 for one in run.statements[:MOST]
             ],
@@ -171,7 +171,7 @@ class Review(PageView):
                 passages.setdefault(str(passage), str(text))
         return passages
 
-    def _quoted(self, ref: EvidenceRef, texts: Mapping[str, str]) -> dict[str, Any]:
+    def _quote(self, ref: EvidenceRef, texts: Mapping[str, str]) -> dict[str, Any]:
         """Return words with what stands around them in their passage, or with their part of an image."""
         text = texts.get(ref.iri, "")
         at = text.find(ref.quote) if ref.quote else -1

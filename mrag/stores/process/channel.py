@@ -67,7 +67,7 @@ class Child:
         """Return whether the process is gone."""
         return self._process.poll() is not None
 
-    def killed(self) -> bool:
+    def was_killed(self) -> bool:
         """Return whether something outside has ended the process, which has closed its side of the pipe.
 
         For want of memory, or nested too deep, it ends otherwise.
@@ -117,11 +117,11 @@ class Child:
                 left = deadline - time.monotonic()
                 if left <= 0 or not selector.select(left):
                     self.kill()
-                    raise timed_out(query)
+                    raise timeout(query)
                 data = os.read(self.fileno(), 1 << 18)
                 if not data:
                     self.kill()
-                    raise ended(query)
+                    raise end_error(query)
                 for kind, content in self.take(data):
                     yield kind, content
                     if kind == b"P":
@@ -152,10 +152,10 @@ class Child:
         for kind, content in self.frames(deadline, query):
             if kind == b"P":
                 return cast(Reply, pickle.loads(content))  # noqa: S301 # our own child wrote it
-        raise ended(query)
+        raise end_error(query)
 
 
-def timed_out(query: str) -> QueryTimeout:
+def timeout(query: str) -> QueryTimeout:
     """Return the error of a query that has passed its deadline."""
     return QueryTimeout("The query passed its deadline and was ended.", query=query, hint=SLOWER)
 
@@ -166,7 +166,7 @@ def late(query: str) -> QueryTimeout:
     return QueryTimeout("The deadline passed while the store was copied for queries.", query=query, hint=hint)
 
 
-def ended(query: str) -> StoreError:
+def end_error(query: str) -> StoreError:
     """Return the error of a query whose process has ended by itself."""
     what = "The query's worker ended before it answered, most likely for want of memory."
     return StoreError(what, query=query, hint="Narrow the query or add a LIMIT.")

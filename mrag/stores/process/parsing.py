@@ -32,7 +32,7 @@ from mrag.loaders.checks import MORE_TIME, Checked, Lines, LoadNotes, TooMuch, t
 from mrag.loaders.importing import ImportSettings
 from mrag.loaders.rdf import Progress, Source
 from mrag.loaders.tables import TableDialect
-from mrag.stores.changes import Operation, Refused, skolemised
+from mrag.stores.changes import Operation, Refused, skolemise
 from mrag.stores.process.channel import Child, Reply, Reserve
 from mrag.stores.process.sandbox import Defences
 
@@ -186,7 +186,7 @@ def _frames(child: Child, request: object, bounds: Bounds) -> Iterator[tuple[byt
             left -= time.monotonic() - began
             data = os.read(child.fileno(), 1 << 18)
             if not data:
-                if child.killed():
+                if child.was_killed():
                     why = "The process that read it was ended from outside; nothing was stored."
                     raise StoreError(why, hint="Send it again.")
                 raise _end(bounds)
@@ -281,7 +281,7 @@ _NOTED = 1 << 22
 """Bytes after which progress is reported anew."""
 
 
-def serialised(
+def serialise(
     sources: Sequence[Source],
     notes: LoadNotes,
     on_progress: Progress | None = None,
@@ -335,7 +335,7 @@ def bounds_for(size: int) -> Bounds:
     return replace(bounds, seconds=bounds.seconds + size / _SLOWEST)
 
 
-def imported(
+def import_records(
     file: str | Path, out: Path, how: ImportSettings, on_progress: Progress | None = None
 ) -> RecordReport:
     """Write a file of records as N-Triples into `out`, as `mrag.loaders.importing.write` does."""
@@ -348,7 +348,7 @@ def imported(
 def sketch(files: Sequence[str], dialect: TableDialect) -> str:
     """Return a mapping to begin with, as `mrag.loaders.sketch.sketched` does, read like `imported`."""
     size = sum(Path(file).stat().st_size for file in files if Path(file).is_file())
-    return cast(str, perform("mrag.loaders.sketch:sketched", list(files), dialect, bounds=bounds_for(size)))
+    return cast(str, perform("mrag.loaders.sketch:sketch", list(files), dialect, bounds=bounds_for(size)))
 
 
 def read_files(
@@ -592,6 +592,6 @@ def _pieces(quads: Iterator[ox.Quad]) -> Iterator[bytes]:
 
 def _store(term: Any, names: dict[str, ox.NamedNode]) -> Any:
     try:
-        return skolemised(term, names)
+        return skolemise(term, names)
     except Refused as error:
         raise LoadError(str(error)) from None

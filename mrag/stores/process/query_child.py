@@ -62,7 +62,7 @@ def serialize(
     out.write(json.dumps(subjects, ensure_ascii=False, separators=(",", ":")).encode())
 
 
-def serialized(statements: Iterable[Any], name: str, prefixes: Mapping[str, str] | None = None) -> bytes:
+def serialize_rdf(statements: Iterable[Any], name: str, prefixes: Mapping[str, str] | None = None) -> bytes:
     """Return triples or quads as a document, see `serialize`."""
     out = io.BytesIO()
     serialize(statements, out, name, prefixes)
@@ -233,7 +233,7 @@ class _Answers:
         """Work out an update on a private copy, and answer with what it would change."""
         changes = Changes(self.writable(), Layout(**request["layout"]), apply=True)
         carry_out(changes, request["operations"])
-        return "changes", changes.outcome().packed()
+        return "changes", changes.outcome().pack()
 
     @contextmanager
     def _sight(self, request: dict[str, Any]) -> Iterator[list[ox.NamedNode]]:

@@ -206,7 +206,7 @@ class WorkerPool:
         self.guard: AbstractContextManager[Any] = nullcontext()
         self.note: Callable[[], Any] = lambda: None
         self._steady = self._closed = False
-        self.killed = 0
+        self.was_killed = 0
         self._store = weakref.ref(store)
         self._size = size
         self._slots = threading.BoundedSemaphore(size)
@@ -308,9 +308,9 @@ class WorkerPool:
                 self._busy.add(worker)
                 return worker
             snapshot.users += 1
-        return self._started(snapshot, 0 if ours else self.memory)
+        return self._start(snapshot, 0 if ours else self.memory)
 
-    def _started(self, snapshot: Snapshot, memory: int) -> Worker:
+    def _start(self, snapshot: Snapshot, memory: int) -> Worker:
         """Start a worker over a copy, of which it is a user already."""
         try:
             worker = Worker.over(snapshot, memory)
@@ -332,7 +332,7 @@ class WorkerPool:
             wanted = not self._idle
             snapshot.users += wanted
         with ThreadPoolExecutor(1) as starting:
-            begun = starting.submit(self._started, snapshot, self.memory) if wanted else None
+            begun = starting.submit(self._start, snapshot, self.memory) if wanted else None
             yield
         if begun is not None:
             try:
@@ -427,7 +427,7 @@ class WorkerPool:
     def discard(self, worker: Worker) -> None:
         """End a worker, in the middle of a query if need be."""
         with self._lock:
-            self.killed += 1
+            self.was_killed += 1
             self._busy.discard(worker)
         worker.kill()
         self.let_go(worker.snapshot)
