@@ -346,7 +346,7 @@ class FactSelector:
             nearest = self._nearest([line for g in told for line in g.lines])
             partial, sought = bool(self.asked.deeds), self.asked.sought()
             return Selection(told, len(filled) > 1, partial=partial, sought=sought, nearest=nearest)
-        groups = self._rank()
+        groups = self._rank_groups()
         about = [g for g in groups if g.subject in self.asked.named]
         # The best group covers a name of the question, or much of its other words.
         strong = [self.asked.needs[i] for i in groups[0].covered] if groups else []
@@ -379,7 +379,7 @@ class FactSelector:
 
     # --- Groups ------------------------------------------------------------------------------------
 
-    def _rank(self) -> list[FactGroup]:
+    def _rank_groups(self) -> list[FactGroup]:
         """Return the groups that cover something, the best first."""
         subjects = [s for s in self._of if s not in self.asked.names.properties]
         if self.asked.comparing:

@@ -250,7 +250,7 @@ class GraphDBStore(StatementsStore):
         # The statements of all contexts come once for each, and do not say which are inferred; a query does.
         text = queries.get("kg/inferred" if graph == IMPLICIT else "kg/graph").text
         response = self._query(text, Dataset((graph,)), NT, None)
-        yield from self._watched(lines_of(self.http.chunks(response), NT), text)
+        yield from self._watch(lines_of(self.http.chunks(response), NT), text)
 
     def server(self) -> str:
         """Return the server's name and version, and the repository's size."""

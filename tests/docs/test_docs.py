@@ -6,6 +6,7 @@ import ast
 import json
 import re
 import shlex
+import shutil
 import sys
 import tomllib
 from pathlib import Path
@@ -16,7 +17,7 @@ import pytest
 
 import mrag
 from mrag.testing.annotations import write_annotations
-from tests.commands import ran, run
+from tests.commands import python, ran, run
 from tests.conftest import PRODUCTS, ROOT, slow
 from tests.docs.notebooks import executed, kernel
 from tests.servers import graphdb_protocol
@@ -33,6 +34,14 @@ PAGES = [
 ]
 GENERATED = {"command-line.md", "changelog.md", "contributing.md", "security-policy.md"}
 """Pages of the site that are not in the repository; `test_site.py` follows the links to them."""
+SHIPS = """
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+<urn:Vessel> a <http://www.w3.org/2002/07/owl#Class> ; rdfs:label "vessel" .
+<urn:length> rdfs:label "length" .
+<urn:a> a <urn:Vessel> ; rdfs:label "Anna" ; <urn:length> 10 .
+<urn:b> a <urn:Vessel> ; rdfs:label "Berta" ; <urn:length> 30 .
+<urn:c> a <urn:Vessel> ; rdfs:label "Clara" ; <urn:length> 20 .
+"""
 QUICK_START = ROOT / "docs" / "quick-start.md"
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("0*.ipynb"))
 PRINTED = json.loads(Path(__file__).with_name("printed.json").read_text("utf-8"))
@@ -112,17 +121,46 @@ def test_what_is_completed_is_read_accepted_and_found(tmp_path: Path) -> None:
         assert "Visby" in out or "1 triples written" in out, (line, out)
 
 
-def test_what_extends_mrag_fits_the_files_that_it_names() -> None:
-    """The lines that a diff of the page keeps or removes are in its file."""
-    shown = blocks(ROOT / "docs" / "extending.md", "diff")
+EXTENDED = """
+import os, sys
+os.chdir(sys.argv[1])
+import mrag.cel.learners.base, mrag.cli, mrag.stores.engines
+kg = mrag.connect()
+kg.load(["ships.ttl"])
+print(type(mrag.cel.learners.base.learner("one-class", kg)).__name__)
+print(mrag.stores.engines.open_server("mystore", "http://localhost:9999/products")[0].dialect.name)
+for question in ("How many ferries are there?", "What are the premier two vessels by length?"):
+    print(*(sentence.text for sentence in mrag.ask(kg, question, model="none").sentences))
+sys.argv[1:] = ["import", "--as", "pairs", "pairs.txt", "--store", "store"]
+mrag.cli.main()
+"""
+
+
+def test_what_the_diffs_of_extending_add_is_used(tmp_path: Path) -> None:
+    page = ROOT / "docs" / "extending.md"
+    for top in ("loaders", "mrag", "ontology", "sparql"):
+        shutil.copytree(ROOT / top, tmp_path / top, True, shutil.ignore_patterns("__pycache__", "vendor"))
+    shown = blocks(page, "diff")
     assert len(shown) == 5
     for diff in shown:
         assert len(diff.splitlines()) < 60
         for file, hunks in re.findall(r"^\+\+\+ b/(\S+)\n((?:(?!--- ).*\n)+)", diff, re.M):
-            text = (ROOT / file).read_text(encoding="utf-8")
+            text = (tmp_path / file).read_text(encoding="utf-8")
             for hunk in re.split(r"^@@\n", hunks, flags=re.M)[1:]:
-                kept = "".join(line[1:] for line in hunk.splitlines(keepends=True) if line[0] != "+")
-                assert kept and kept in text, (file, kept)
+                lines = hunk.splitlines(keepends=True)
+                old, new = ("".join(line[1:] for line in lines if line[0] != sign) for sign in "+-")
+                assert old and text.count(old) == 1, (file, old)
+                text = text.replace(old, new)
+            (tmp_path / file).write_text(text, encoding="utf-8")
+    for name, file in (("OneClass", "mrag/cel/learners/one_class.py"), ("Pairs", "loaders/pairs.py")):
+        (code,) = [block for block in blocks(page, "python") if f"class {name}" in block]
+        parts = [n for n in ast.parse(code).body if isinstance(n, ast.Import | ast.ImportFrom | ast.ClassDef)]
+        (tmp_path / file).write_text("\n".join(map(ast.unparse, parts)), encoding="utf-8")
+    (tmp_path / "ships.ttl").write_text(SHIPS, encoding="utf-8")
+    (tmp_path / "pairs.txt").write_text("ada knows bob\nbob knows\n", encoding="utf-8")
+    done = python(EXTENDED, tmp_path, PYTHONPATH=str(tmp_path))
+    assert done.stdout.splitlines()[:4] == ["OneClass", "My store", "3 vessels", "Berta Clara"], done.stderr
+    assert "line 2" in done.stderr and "it does not have three words" in done.stderr
 
 
 def test_codes_are_built_and_searched(tmp_path: Path) -> None:
