@@ -111,7 +111,7 @@ def secrets_in(url: str) -> set[str]:
     """Return the values that `redact_url` leaves out of a URL: of its login and of its parameters.
 
     Example:
-        >>> sorted(hidden_in("http://ann:x%40y@host/query?graph=urn:g&k=abc"))
+        >>> sorted(secrets_in("http://ann:x%40y@host/query?graph=urn:g&k=abc"))
         ['abc', 'x@y']
     """
     login = next((url[start:end] for start, end in _logins(url)), "")

@@ -267,7 +267,7 @@ class Certainty:
 
     Example:
         >>> few = dict.fromkeys(FEATURES, 0.0)
-        >>> model = shipped()
+        >>> model = shipped_certainty()
         >>> model.of(few) > model.of({**few, "rivals": 2.0})
         True
     """

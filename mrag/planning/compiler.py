@@ -268,7 +268,7 @@ def patterns_of(patterns: Iterable[Pattern], thing: Unknown, name: Unknown) -> l
     Example:
         >>> from rdflib import URIRef
         >>> x, y = Unknown("x"), Unknown("y")
-        >>> [str(p) for p in said_of([Pattern(x, URIRef("urn:p"), URIRef("urn:o"))], x, y)]
+        >>> [str(p) for p in patterns_of([Pattern(x, URIRef("urn:p"), URIRef("urn:o"))], x, y)]
         ['(?y, urn:p, urn:o)']
     """
     return [

@@ -190,9 +190,9 @@ def find_uncomputed(text: str) -> tuple[str, ...]:
     These are superlatives, comparisons with a number or with "than", folds, shares, "per" and negations.
 
     Example:
-        >>> uncomputed("Who develops the newest database that is not free?")
+        >>> find_uncomputed("Who develops the newest database that is not free?")
         ('newest', 'not')
-        >>> uncomputed("Who trained under Obi-Wan?")
+        >>> find_uncomputed("Who trained under Obi-Wan?")
         ()
     """
     low = _words(text)
