@@ -16,7 +16,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any, Final
 from urllib.parse import unquote
@@ -146,9 +146,9 @@ class Source:
     def may_hold_blank_nodes(self) -> bool:
         """Return whether the file could hold a blank node; a false alarm only costs speed."""
         if self.format in _LINE_BASED:
-            marks: tuple[bytes, ...] = (b"_:",)
+            marks: tuple[bytes, ...] = (b"_:", b"<<")
         elif self.format in (ox.RdfFormat.TURTLE, ox.RdfFormat.TRIG, ox.RdfFormat.N3):
-            marks = (b"_:", b"[", b"(")
+            marks = (b"_:", b"[", b"(", b"<<")
         else:
             return True
         with self.open() as stream:
@@ -196,7 +196,7 @@ class Source:
                 # Half the time of the loop below.
                 yield from parsed
                 return
-            for quad in parsed:
+            for quad in chain.from_iterable(map(_described, parsed)):
                 s, o, g = quad.subject, quad.object, quad.graph_name
                 if any(isinstance(term, ox.BlankNode) for term in (s, o, g)):
                     quad = ox.Quad(skolem(s), quad.predicate, skolem(o), skolem(g))
@@ -213,7 +213,7 @@ class Source:
         with self.checked(on_read) as stream:
             for number, line in enumerate(io.BufferedReader(stream, _CHUNK), start=1):  # type: ignore[type-var]
                 try:
-                    yield from ox.parse(line, self.format)
+                    yield from chain.from_iterable(map(_described, ox.parse(line, self.format)))
                 except (SyntaxError, ValueError) as error:
                     notes.rejected.append(checks.RejectedLine(str(self.path), number, _reason(error)))
 
@@ -237,6 +237,24 @@ class Source:
         return LoadError(
             f"The file cannot be read: {error}.", file=str(self.path), hint="Check disk and rights."
         )
+
+
+def _described(quad: ox.Quad) -> tuple[ox.Quad, ...]:
+    """Return a statement; where its object is a triple (RDF 1.2, RDF-star), as RDF 1.1 describes that one.
+
+    Servers write such triples in ways of their own, or know none.
+    """
+    o, g = quad.object, quad.graph_name
+    if not isinstance(o, ox.Triple):
+        return (quad,)
+    node, parts = quad.subject, ("subject", "predicate", "object")
+    found = [ox.Quad(node, ox.NamedNode(RDF + "type"), ox.NamedNode(RDF + "Statement"), g)]
+    if quad.predicate.value != RDF + "reifies":
+        node = ox.BlankNode(hashlib.blake2b(str(o).encode(), digest_size=8).hexdigest())
+        found = [ox.Quad(quad.subject, quad.predicate, node, g)]
+    for part, term in zip(parts, (o.subject, o.predicate, o.object), strict=True):
+        found += _described(ox.Quad(node, ox.NamedNode(RDF + part), term, g))
+    return tuple(found)
 
 
 def _holds(chunks: Iterable[bytes], marks: tuple[bytes, ...]) -> bool:

@@ -506,6 +506,9 @@ class TokenCursor:
         """Return the error that says what should stand here."""
         name = f"{self.token.text!r}" if self.key != "end" else "the end"
         what = f"Not a SPARQL {self.tokens.kind}: expected {expected} but found {name}"
+        if self.tokens.source.startswith("<<", self.token.start):
+            what = "Triples inside triples (RDF-star, RDF 1.2) cannot be asked for"
+            hint = "What is loaded has them described: by rdf:subject, rdf:predicate and rdf:object."
         return self.tokens.refused(what, self.token, hint)
 
     def deeper(self) -> None:

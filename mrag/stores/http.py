@@ -538,6 +538,9 @@ def cell_term(cell: dict[str, Any]) -> Term:
     if kind == "bnode":
         # Virtuoso's name for a blank node can be used in later queries as an IRI.
         return URIRef(value) if value.startswith("nodeID://") else BNode(value)
+    if kind in ("triple", "statement"):
+        what = "The answer holds a triple as a value (RDF-star, RDF 1.2), which cannot be shown."
+        raise QueryRefused(what, hint="Ask for its parts, with a query at the server: SUBJECT(), OBJECT().")
     if kind not in ("literal", "typed-literal"):
         raise Incomplete(f"a term of type {kind!r} is not supported")
     datatype = cell.get("datatype")

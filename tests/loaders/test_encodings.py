@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 import mrag
 from mrag.cli import app
-from mrag.errors import LoadError
+from mrag.errors import LoadError, QueryRefused
 from mrag.loaders import _records, checks
 from mrag.loaders._records import BrokenJson, JsonText
 from mrag.loaders.checks import Brackets, Checked, Lines, LoadNotes, TooMuch, Xml, recode
@@ -456,3 +456,28 @@ def test_errors_say_file_line_and_bound(tmp_path: Path) -> None:
     error = caught.value
     assert (error.file, error.line) == (str(path), 1_003)
     assert "more than 1000 brackets" in error.message and error.hint
+
+
+@pytest.mark.parametrize(
+    "name,text",
+    [
+        ("a.ttl", "@prefix : <urn:x:> . :a :b :c . << :a :b :c >> :sure 0.9 ."),
+        (
+            "a.nt",
+            "<urn:x:a> <urn:x:b> <urn:x:c> .\n"
+            f"_:r <{RDF}reifies> <<( <urn:x:a> <urn:x:b> <urn:x:c> )>> .\n"
+            f'_:r <urn:x:sure> "0.9"^^<http://www.w3.org/2001/XMLSchema#decimal> .\n',
+        ),
+        ("b.ttl", "@prefix : <urn:x:> . :a :b :c . :d :says <<( :a :b :c )>> . :d :sure 0.9 ."),
+    ],
+)
+def test_triples_inside_triples_are_described_by_their_parts(tmp_path: Path, name: str, text: str) -> None:
+    """Servers have ways of their own to write them, and queries over them are refused by name."""
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    with mrag.connect() as kg:
+        kg.load([tmp_path / name])
+        ends = "?r rdf:subject <urn:x:a> ; rdf:predicate <urn:x:b> ; rdf:object <urn:x:c>"
+        assert kg.holds(f"PREFIX rdf: <{RDF}> ASK {{ {ends} . <urn:x:a> <urn:x:b> <urn:x:c> }}")
+        assert [str(n) for (n,) in kg.query("SELECT ?n { ?r <urn:x:sure> ?n }")] == ["0.9"]  # type: ignore[union-attr]
+        with pytest.raises(QueryRefused, match="Triples inside triples"):
+            kg.query("SELECT * { << <urn:x:a> ?p ?o >> <urn:x:sure> ?n }")
