@@ -118,9 +118,7 @@ def test_a_cross_encoder_that_fails_is_told(
         CrossEncoderRanker(mrag.SimilarityRanker(kg), kg, Broken(given)).rank(ASKED, 3)
 
 
-def test_packages_add_rankers(
-    kg: mrag.KnowledgeGraph, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_package_adds_one(kg: mrag.KnowledgeGraph, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     installed = tmp_path / "rank_extras-1.0.dist-info"
     installed.mkdir()
     (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: rank-extras\nVersion: 1.0\n")

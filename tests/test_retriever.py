@@ -415,9 +415,7 @@ def test_every_door_begins_with_the_doubt(
     assert not mrag.verify(company, {**value, "doubt": "Perhaps" if doubt != "Perhaps" else ""}).ok
 
 
-def test_every_door_offers_what_is_uncertain(
-    company: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_door_offers_what_is_uncertain(company: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
     as_certain(monkeypatch, 4.0)
     right = mrag.ask(company, QUESTION, model="none")
     assert right.computed is not None

@@ -147,9 +147,7 @@ def accepted(
         *(pytest.param(*case, None, marks=pytest.mark.slow) for case in CASES),
     ],
 )
-def test_no_forged_answer_passes(
-    graphs: Graphs, graph: str, kind: str, given: list[Any], most: int | None
-) -> None:
+def test_no_forgery_passes(graphs: Graphs, graph: str, kind: str, given: list[Any], most: int | None) -> None:
     value = graphs.answer(graph, kind, given)
     assert mrag.verify(graphs[graph], value).ok
 
@@ -237,9 +235,7 @@ def signed(kg: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> tupl
     return json.loads(json.dumps(receipt_of(kg, value, mrag.verify(kg, value), keys))), keys
 
 
-def test_a_third_party_checks_a_signed_receipt_alone(
-    signed: tuple[dict[str, Any], KeyStore], tmp_path: Path
-) -> None:
+def test_others_check_a_signed_receipt_alone(signed: tuple[dict[str, Any], KeyStore], tmp_path: Path) -> None:
     made, mine = signed
     own = mine.own()
     assert own is not None and stat.S_IMODE(mine.file.stat().st_mode) == 0o600

@@ -183,9 +183,7 @@ def test_a_late_first_word_is_waited_for_and_told(
 
 
 @SLOW
-def test_a_thought_left_open_is_no_answer(
-    server: Ollama, few: Context, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_open_thought_is_no_answer(server: Ollama, few: Context, monkeypatch: pytest.MonkeyPatch) -> None:
     thinker = client(server, monkeypatch, "thinker")
     shown: list[object] = []
     with pytest.raises(ModelError, match=r"gave no text.*thinks first may have ended before it answered"):

@@ -338,9 +338,7 @@ def test_documents_that_are_refused_as_too_many_are_sent_again(opensearch: str, 
 
 
 @pytest.mark.slow
-def test_large_filters_long_queries_and_many_hits_stay_below_the_limits(
-    opensearch: str, tmp_path: Path
-) -> None:
+def test_large_filters_long_queries_and_many_hits_stay_below_limits(opensearch: str, tmp_path: Path) -> None:
     index = open_backend(opensearch, "large", tmp_path).create("main", embedder=Trigrams(), bm25=Bm25Params())
     index.sync([*DOCUMENTS, ("urn:long", "x" * 300 + " seldom")], extra={})
     allowed = ["urn:boot", *(f"urn:none:{n}" for n in range(70_000))]

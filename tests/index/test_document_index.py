@@ -488,9 +488,7 @@ def sizes(index: DocumentIndex) -> list[int]:
 
 
 @pytest.mark.usefixtures("small")
-def test_results_do_not_depend_on_the_size_of_segments(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_results_do_not_depend_on_segment_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     index = DocumentIndex.create(tmp_path, embedder=Trigrams())
     changes = [drawn(150), drawn(180, 2), drawn(20, 3), {}, drawn(90, 4), drawn(95, 4)]
     for documents in changes:

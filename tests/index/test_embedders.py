@@ -51,9 +51,7 @@ def test_tokens_are_those_of_the_model(text: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["minilm", "wordllama"])
-def test_vectors_do_not_depend_on_company(
-    kind: str, minilm: MiniLmEmbedder, wordllama: WordLlamaEmbedder
-) -> None:
+def test_company_changes_no_vector(kind: str, minilm: MiniLmEmbedder, wordllama: WordLlamaEmbedder) -> None:
     model = {"minilm": minilm, "wordllama": wordllama}[kind]
     together = model.embed_documents(TEXTS)
     assert together.shape == (len(TEXTS), model.dim) and together.dtype == np.float32

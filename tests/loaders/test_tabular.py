@@ -63,7 +63,7 @@ EXPECTED = {line.removesuffix(" .") for line in beside(__file__, "shops.nt").spl
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.json", "t.jsonl", "t.csv.gz", "t.jsonl.gz"])
-def test_every_format_gives_the_same_triples(tmp_path: Path, name: str) -> None:
+def test_all_formats_give_one_graph(tmp_path: Path, name: str) -> None:
     records = Table(table(tmp_path, name, ROWS), mapped(tmp_path))
     assert {str(t) for t in records.triples()} == EXPECTED
     assert records.report.counts == {"rows": 2} and records.report.triples == len(EXPECTED)

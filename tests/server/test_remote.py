@@ -190,9 +190,7 @@ def test_updates_come_to_the_same_as_in_an_embedded_store(twin: str, requests_: 
         there.clear()
 
 
-def test_a_later_where_reads_changes_only_in_a_small_graph(
-    twin: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_later_where_reads_changes_of_small_graphs_only(twin: str, monkeypatch: pytest.MonkeyPatch) -> None:
     text = "INSERT DATA { <urn:a> <urn:n> 1 } ; INSERT { ?s <urn:m> ?n } WHERE { ?s <urn:n> ?n }"
     with mrag.connect(twin) as kg:
         kg.clear()

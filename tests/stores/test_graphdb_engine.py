@@ -250,9 +250,7 @@ def test_without_the_workbench_indexes_stand_beside_the_store(horst: KnowledgeGr
         indexes.build("other", model="server")
 
 
-def test_contradictions_are_found_where_the_ruleset_looks_for_none(
-    horst: KnowledgeGraph, tmp_path: Path
-) -> None:
+def test_contradictions_are_found_that_the_ruleset_ignores(horst: KnowledgeGraph, tmp_path: Path) -> None:
     assert reason(horst).contradictions == ()
     load(horst, tmp_path, f"<{E}A> <{OWL}disjointWith> <{E}B> . <{E}i> a <{E}A>, <{E}B> .")
     [group] = reason(horst).contradictions
@@ -261,9 +259,7 @@ def test_contradictions_are_found_where_the_ruleset_looks_for_none(
         reason(horst, on_inconsistency="error")
 
 
-def test_what_the_ruleset_leaves_out_and_whether_it_merges_things_is_told(
-    graphdb: str, tmp_path: Path
-) -> None:
+def test_the_doctor_says_what_the_ruleset_leaves_out_and_merges(graphdb: str, tmp_path: Path) -> None:
     chain = f"<{E}worksFor> <{OWL}propertyChainAxiom> ( <{E}worksFor> <{E}partOf> ) ."
     for ruleset, same in (("owl-horst-optimized", "true"), ("owl2-rl-optimized", "false")):
         with (

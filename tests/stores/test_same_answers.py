@@ -84,9 +84,7 @@ def opened(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.M
 
 @pytest.mark.parametrize("graph", QUESTIONS)
 @pytest.mark.parametrize("server", ["fuseki", "rdf4j", "empty", *REASONED])
-def test_fifty_questions_are_answered_as_by_the_embedded_store(
-    opened: Opener, server: str, graph: str
-) -> None:
+def test_fifty_questions_are_answered_as_by_embedded_store(opened: Opener, server: str, graph: str) -> None:
     wanted, sets = embedded(graph, server in REASONED)
     with opened(REASONED.get(server, server)) as kg:
         kg.load([source(graph)])

@@ -37,9 +37,7 @@ def processes(kg: mrag.KnowledgeGraph) -> list[int]:
 
 
 @pytest.mark.parametrize("place", ["memory", "folder"])
-def test_a_process_answers_from_the_state_after_a_write_and_from_another_graph(
-    place: str, tmp_path: Path
-) -> None:
+def test_a_process_answers_from_the_new_state_and_from_another_graph(place: str, tmp_path: Path) -> None:
     url = "oxigraph:" if place == "memory" else f"oxigraph:{tmp_path / 'first'}"
     with mrag.connect(url) as kg:
         kg.update("INSERT DATA { <urn:a> <urn:p> 1 }")

@@ -226,9 +226,7 @@ def test_the_modules_of_the_first_view_are_fetched_at_once() -> None:
     assert {"main.js", *preloaded} == seen and len(preloaded) == len(seen) - 1
 
 
-def test_text_appears_as_it_is_written_and_can_stop(
-    browser: Browser, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_text_appears_as_it_is_written_and_stops(browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
     with (
         talking(monkeypatch) as go_on,
         mrag.demo(model="none") as kg,
