@@ -15,6 +15,7 @@ import mrag
 from mrag.context.display import named_graphs
 from mrag.errors import ConfigError, InconsistentOntology, LoadError
 from mrag.front import NarrowedGraph
+from mrag.graph.connection import summaries
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.updates import update
 from mrag.rdf.terms import Triple
@@ -381,3 +382,13 @@ def test_what_is_narrowed_leaves_the_whole_as_it_is(tenants: Path) -> None:
             part.insert([Triple(URIRef("urn:a"), URIRef("urn:b"), Literal("c"))])
         assert replace(kg.record, profile=before.profile) == before
         assert mrag.ask(kg, "What is the price of Widget?", model="none").text.count("[t") == 2
+
+
+def test_what_a_run_that_was_cut_off_has_left_is_told_and_cleared_by_the_next() -> None:
+    with mrag.connect() as kg:
+        kg.insert([Triple(URIRef("urn:a"), URIRef("urn:p"), URIRef("urn:b"))])
+        assert [one.left for one in summaries(kg.store)] == [0]
+        kg.store.insert(b"<urn:a> <urn:q> <urn:b> .\n", f"{kg.iri}:inferred:4:4")
+        assert [one.left for one in summaries(kg.store)] == [1]
+        mrag.reason(kg)
+        assert [one.left for one in summaries(kg.store)] == [0] and kg.count() == 1

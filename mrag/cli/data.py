@@ -305,6 +305,9 @@ def kgs(
             more = f", {one.graphs:,} named graphs" if one.graphs else ""
             more += f", reasoning reads {premises_in_words(graph, one.premises)}" if one.premises else ""
             more += ", inferences not up to date" if one.pending else ""
+            more += (
+                f", {one.left:,} more of a run that has not ended; the next clears them" if one.left else ""
+            )
             show(
                 f"{one.name}: {one.triples:,} triples asserted, {inferred} inferred{more}; "
                 f"indexes {_megabytes(sizes[one.name])}"

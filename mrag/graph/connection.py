@@ -53,7 +53,7 @@ _PREFIX = "urn:mrag:kg:"
 
 @dataclass(frozen=True)
 class KgSummary:
-    """What a store's records say of a knowledge graph."""
+    """What a store keeps of a knowledge graph, and how many triples a run that was cut off has left."""
 
     name: str
     triples: int
@@ -61,20 +61,23 @@ class KgSummary:
     graphs: int
     pending: bool
     premises: tuple[str, ...] = ()
+    left: int = 0
 
 
 def summaries(store: TripleStore) -> list[KgSummary]:
     """List the knowledge graphs that a store keeps records of, in order of name."""
     if store.capabilities.reasoning:
         return []
-    graphs = []
+    graphs, every = [], store.graphs()
     for (term,) in store.select(queries.get("kg/list").text, Dataset((SYSTEM,), (SYSTEM,))):
         iri = str(term)
         record = read_record(store, iri)
         inferred = 0 if not record.inferred else record.inferences if record.inferences >= 0 else None
         name = iri.removeprefix(_PREFIX)
         counts = (record.triples, inferred, len(record.contexts))
-        graphs.append(KgSummary(name, *counts, record.outdated, record.premises))
+        mine = {*record.asserted, *record.inferred, *record.hidden}
+        left = sum(store.count(g) for g in every if g.startswith(f"{iri}:") and g not in mine)
+        graphs.append(KgSummary(name, *counts, record.outdated, record.premises, left))
     return graphs
 
 
