@@ -56,6 +56,8 @@ def first_touch(folder: Path, scale: float) -> None:
         for name in ("beside a server, first", "beside a server"):
             used(name, *ask, says=f"{int(right) + 1} engineers")
         server.terminate()
+    used("index of words", "-m", "mrag", "index", "--meaning", "later", *store, says="documents in the index")
+    used("search by words", "-m", "mrag", "search", "person 1", "-k", "3", *store, says="BM25 rank 1")
     used("rdflib: file to count", "-c", PEER, str(file), says=right)
 
 

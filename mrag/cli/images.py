@@ -117,8 +117,8 @@ def import_(
             show_json(result)
         else:
             _show(steps)
-            if fashion:
-                say(f"Next: `mrag index --kg {graph.name}-images --query kg/sentences`.", style="dim")
+            views = f" --kg {graph.name}-images --query kg/sentences" if fashion else ""
+            say(f'Next: `mrag ask "…"`; `mrag index{views}` finds by words and meaning.', style="dim")
         _show_problems(files, reports)
 
 
@@ -249,6 +249,7 @@ def describe(
         show_json(report.to_json())
     else:
         _show_report(report)
+        say("Next: `mrag index`, so that pictures are found by what was written.", style="dim")
     for failure in report.failures:
         part = f", part {failure.region}" if failure.region else ""
         say(f"{failure.kind}: <{failure.image}>{part}: {failure.reason}", style="yellow")

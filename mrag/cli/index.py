@@ -104,8 +104,8 @@ def update_index(
             report = build("Embedding" if words else "Indexing", kept, later=False)
         keep_catalogue(graph)
         _show_built(indexes, name, report, as_json=as_json)
-    if meaning == "later":
-        say(f"Next: {MEANING_LATER}", style="dim")
+    asked = '`mrag search "…"`; `mrag ask "…"` reads in it what is not computed.'
+    say(f"Next: {MEANING_LATER if meaning == 'later' else asked}", style="dim")
 
 
 def _definition(graph: mrag.KnowledgeGraph, query: list[str] | None) -> indexes.Definition:

@@ -285,7 +285,7 @@ function finish({ answer, pictures, images, hits = [], listed = [] }, asked) {
     }
   };
   surroundings(pictures, hits, cited, ids);
-  markable(hits.length ? hits : listed, asked);
+  markable(hits.length ? hits : listed, asked, !hits.length);
   show(byId("ask-images"), images.length);
   within(byId("ask-images"), ".images").replaceChildren(...imageStrip(images));
 }
@@ -317,9 +317,13 @@ function surroundings(pictures, hits, cited, ids) {
 }
 
 // What was found can be marked, so that the concept behind it is learnt.
-/** @param {(Hit & {types?: FoundHit["types"]})[]} hits @param {Asked} asked */
-function markable(hits, asked) {
-  show(byId("ask-found"), hits.length > 1);
+/** @param {(Hit & {types?: FoundHit["types"]})[]} hits @param {Asked} asked @param {boolean} computed */
+function markable(hits, asked, computed) {
+  const place = field("ask-found", HTMLDetailsElement);
+  show(place, hits.length > 1);
+  // The rows of a table need no list beside it, but for marks.
+  place.open = !computed;
+  byId("ask-found-title").textContent = computed ? t("Mark what you meant") : t("What was found");
   const line = (/** @type {Hit & {types?: FoundHit["types"]}} */ hit) => h("p", { class: "found" }, entityLink(hit.iri, hit.label), hit.types?.length ? h("span", { class: "hint" }, ` ${hit.types.map((type) => type.label).join(", ")}`) : null);
   const only = (/** @type {string} */ iri) => leave("ask", address({ ...asked, how: "auto", reading: 0, after: [], only: iri }));
   byId("ask-found-hits").replaceChildren(hits.length > 1 ? learnable(hits, line, only) : "");

@@ -30,6 +30,7 @@ export default new Map([
   ["Go on from this answer", "An diese Antwort anknüpfen"],
   ["how many? only …, and of …?", "wie viele? nur …, und von …?"],
   ["Ask on", "Weiterfragen"],
+  ["Mark what you meant", "Markieren, was gemeint war"],
   ["What was found", "Gefunden"],
   ["Cited triples", "Belege"],
   ["Neighbourhood", "Umgebung"],
