@@ -36,10 +36,12 @@ async function learn(iris) {
  */
 export function resultTable(data, short) {
   const columns = data.head.vars || [];
-  const rows = data.results.bindings;
+  const places = columns.map((_, at) => at);
+  // A variable may be named as what every object has.
+  const rows = data.results.bindings.map((row) => columns.map((name) => (Object.hasOwn(row, name) ? row[name] : undefined)));
   let order = rows.map((_, at) => at);
   let named = true;
-  let sorted = { column: "", down: false };
+  let sorted = { column: -1, down: false };
   let timer = 0;
   let turn = 0;
 
@@ -50,15 +52,14 @@ export function resultTable(data, short) {
     return one.type === "bnode" ? `_:${one.value}` : one.value;
   }
 
-  /** The IRIs of rows. @param {number[]} some @param {string[]} names */
-  const irisOf = (some, names) => some.flatMap((at) => names.flatMap((name) => (rows[at][name]?.type === "uri" ? [rows[at][name].value] : [])));
+  /** The IRIs of rows. @param {number[]} some @param {number[]} columns */
+  const irisOf = (some, columns) => some.flatMap((at) => columns.flatMap((column) => (rows[at][column]?.type === "uri" ? [rows[at][column].value] : [])));
 
   const numeric = (/** @type {Term | undefined} */ one) => NUMBER.test(one?.datatype || "");
 
   /** @param {number} place @param {number} at */
   function line(place, at) {
-    const cells = columns.map((name) => {
-      const one = rows[at][name];
+    const cells = rows[at].map((one) => {
       if (!one) return h("td");
       const text = told(one);
       const shown = text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
@@ -70,9 +71,9 @@ export function resultTable(data, short) {
   const above = h("tbody", { "aria-hidden": "true" }, h("tr", {}, h("td")));
   const body = h("tbody");
   const below = h("tbody", { "aria-hidden": "true" }, h("tr", {}, h("td")));
-  const heads = columns.map((name) => {
-    const longest = rows.slice(0, 100).reduce((most, row) => Math.max(most, told(row[name]).length), name.length + 3);
-    const head = h("div", {}, h("button", { type: "button", onclick: () => sort(name) }, name));
+  const heads = columns.map((name, column) => {
+    const longest = rows.slice(0, 100).reduce((most, row) => Math.max(most, told(row[column]).length), name.length + 3);
+    const head = h("div", {}, h("button", { type: "button", onclick: () => sort(column) }, name));
     head.style.width = `${Math.min(440, Math.max(90, longest * 8 + 20))}px`;
     return h("th", { scope: "col" }, head);
   });
@@ -93,7 +94,7 @@ export function resultTable(data, short) {
     if (held) frame.focus({ preventScroll: true });
     // What is only scrolled past needs no names.
     clearTimeout(timer);
-    if (named) timer = window.setTimeout(async () => (await learn(irisOf(some, columns))) && frame.isConnected && draw(), STILL);
+    if (named) timer = window.setTimeout(async () => (await learn(irisOf(some, places))) && frame.isConnected && draw(), STILL);
   }
 
   async function arrange() {
@@ -101,11 +102,12 @@ export function resultTable(data, short) {
     const { column, down } = sorted;
     const sought = filter.value.trim().toLowerCase();
     const all = rows.map((_, at) => at);
-    count.textContent = named && (column || sought) ? t("Reading labels …") : "";
-    if (named && (column || sought)) await learn(irisOf(all, sought ? columns : [column]));
+    const wanted = !named ? [] : sought ? places : column < 0 ? [] : [column];
+    count.textContent = wanted.length ? t("Reading labels …") : "";
+    if (wanted.length) await learn(irisOf(all, wanted));
     if (mine !== turn) return;
-    order = sought ? all.filter((at) => columns.some((name) => told(rows[at][name]).toLowerCase().includes(sought))) : all;
-    if (column) {
+    order = sought ? all.filter((at) => rows[at].some((one) => told(one).toLowerCase().includes(sought))) : all;
+    if (column >= 0) {
       const { compare } = new Intl.Collator(locale, { numeric: true });
       const texts = rows.map((row) => told(row[column]));
       const values = rows.map((row) => quantity(row[column]));
@@ -114,22 +116,22 @@ export function resultTable(data, short) {
       const by = (/** @type {number} */ a, /** @type {number} */ b) => (kinds[a] ? compare(texts[a], texts[b]) : values[a] - values[b]);
       order.sort((a, b) => kinds[a] - kinds[b] || (down ? by(b, a) : by(a, b)) || a - b);
     }
-    for (const [at, head] of heads.entries()) head.setAttribute("aria-sort", columns[at] !== column ? "none" : down ? "descending" : "ascending");
+    for (const [at, head] of heads.entries()) head.setAttribute("aria-sort", at !== column ? "none" : down ? "descending" : "ascending");
     count.textContent = sought ? plural(order.length, "row", "rows") : "";
     frame.scrollTop = 0;
     draw();
   }
 
-  /** Up, then down, then as it came. @param {string} column */
+  /** Up, then down, then as it came. @param {number} column */
   function sort(column) {
     const again = sorted.column === column;
-    sorted = again && sorted.down ? { column: "", down: false } : { column, down: again };
+    sorted = again && sorted.down ? { column: -1, down: false } : { column, down: again };
     return arrange();
   }
 
   async function copy() {
-    if (named) await learn(irisOf(order, columns));
-    const lines = order.map((at) => columns.map((name) => (named ? told(rows[at][name]) : (rows[at][name]?.value ?? "")).replace(/\s+/g, " ")).join("\t"));
+    if (named) await learn(irisOf(order, places));
+    const lines = order.map((at) => rows[at].map((one) => (named ? told(one) : (one?.value ?? "")).replace(/\s+/g, " ")).join("\t"));
     try {
       await navigator.clipboard.writeText([columns.join("\t"), ...lines].join("\n"));
       count.textContent = t("Copied.");
