@@ -12,22 +12,6 @@ from rdflib import OWL, RDF, RDFS, Literal, URIRef
 from mrag.errors import ConfigError
 from mrag.language.possessive import compile_late
 from mrag.planning import plan as pl
-from mrag.planning.plan import (
-    Aggregate,
-    Arithmetic,
-    Block,
-    Column,
-    Comparison,
-    Days,
-    Expression,
-    Number,
-    Order,
-    Pattern,
-    Place,
-    Plan,
-    Scalar,
-    Unknown,
-)
 from mrag.planning.schema import Schema
 from mrag.rdf.terms import to_ox
 
@@ -42,29 +26,18 @@ def sides(condition: pl.Condition) -> tuple[pl.Expression, ...]:
 
 def unknowns(expression: pl.Expression) -> set[pl.Unknown]:
     """Return the unknowns that an expression needs, those of its aggregates left out."""
-    return {e for e in _outside(expression) if isinstance(e, pl.Unknown)}
+    return {e for e in walk(expression, pl.Aggregate, pl.Scalar) if isinstance(e, pl.Unknown)}
 
 
 def aggregates(expression: pl.Expression) -> list[pl.Aggregate]:
     """Return the aggregates in an expression."""
-    return [e for e in _outside(expression) if isinstance(e, pl.Aggregate)]
+    return [e for e in walk(expression, pl.Aggregate, pl.Scalar) if isinstance(e, pl.Aggregate)]
 
 
 def folds_of(plan: pl.Plan) -> list[pl.Aggregate]:
     """Return the aggregates in the columns of a plan and in its conditions on groups."""
     values = (*(c.value for c in plan.columns), *(s for h in plan.having for s in sides(h)))
     return [a for v in values for a in aggregates(v)]
-
-
-def _outside(expression: pl.Expression) -> Iterator[pl.Expression]:
-    """Yield an expression and what is in it, without what is in its aggregates."""
-    hidden: set[int] = set()
-    for part in pl.parts(expression):
-        if isinstance(part, pl.Aggregate) and part.value is not None:
-            hidden.update(id(e) for e in pl.parts(part.value))
-    for part in pl.parts(expression):
-        if id(part) not in hidden:
-            yield part
 
 
 def bound(block: pl.Block) -> set[pl.Unknown]:
@@ -93,11 +66,9 @@ def unsure(block: pl.Block) -> set[pl.Unknown]:
     return found
 
 
-def all_patterns(block: pl.Block) -> Iterator[pl.Pattern]:
-    """Yield the patterns of a block and of all within it."""
-    yield from block.patterns
-    for inner in (*block.branches, *block.optional, *block.without):
-        yield from all_patterns(inner)
+def all_patterns(block: pl.Block) -> list[pl.Pattern]:
+    """Return the patterns of a block and of all blocks within it."""
+    return [p for p in walk(block, pl.Plan) if isinstance(p, pl.Pattern)]
 
 
 def mentioned(block: pl.Block) -> set[pl.Unknown]:
@@ -293,10 +264,10 @@ def _require(wanted: set[pl.Unknown], known: set[pl.Unknown], else_: str = "Noth
         raise ConfigError(f"{else_} {unknown}.")
 
 
-Replacement: TypeAlias = Mapping[Place, Place]
+Replacement: TypeAlias = Mapping[pl.Place, pl.Place]
 
 
-def substituted(block: Block, by: Replacement, in_conditions: Replacement | None = None) -> Block:
+def substituted(block: pl.Block, by: Replacement, in_conditions: Replacement | None = None) -> pl.Block:
     """Return a block with other places; what is within scalars and joined plans stays as it is.
 
     A literal in the place of a subject or a predicate is left out, for there are no such triples.
@@ -307,48 +278,42 @@ def substituted(block: Block, by: Replacement, in_conditions: Replacement | None
         in_conditions: The same for its conditions, if other than for its patterns.
 
     Example:
-        >>> x, likes = Unknown("x"), URIRef("urn:likes")
-        >>> print(substituted(Block((Pattern(x, likes, Unknown("y")),)), {x: URIRef("urn:Tom")}).patterns[0])
+        >>> x, likes = pl.Unknown("x"), URIRef("urn:likes")
+        >>> liked = pl.Block((pl.Pattern(x, likes, pl.Unknown("y")),))
+        >>> print(substituted(liked, {x: URIRef("urn:Tom")}).patterns[0])
         (urn:Tom, urn:likes, ?y)
     """
 
-    def pattern(p: Pattern) -> Pattern:
-        s, r = by.get(p.subject, p.subject), by.get(p.predicate, p.predicate)
-        return Pattern(
-            p.subject if isinstance(s, Literal) else s,
-            p.predicate if isinstance(r, Literal) else r,
-            by.get(p.object, p.object),
-            p.narrower,
-            p.repeated,
-        )
-
     compared = by if in_conditions is None else in_conditions
 
-    def inner(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
-        return tuple(substituted(b, by, compared) for b in blocks)
+    def term(value: Any) -> Any:
+        return compared.get(value, value) if isinstance(value, pl.Unknown | URIRef | Literal) else value
 
-    return Block(
-        tuple(map(pattern, block.patterns)),
-        tuple(_exchanged(c, compared) for c in block.conditions),
-        inner(block.without),
-        tuple(map(inner, block.either)),
-        inner(block.optional),
-        block.plans,
-    )
+    def change(value: Any) -> Any:
+        match value:
+            case pl.Pattern(subject, predicate, last):
+                s, p = by.get(subject, subject), by.get(predicate, predicate)
+                s, p = subject if isinstance(s, Literal) else s, predicate if isinstance(p, Literal) else p
+                return replace(value, subject=s, predicate=p, object=by.get(last, last))
+            case pl.Comparison() | pl.Contains():
+                return rewritten(value, term, pl.Scalar)
+        return value
+
+    return rewritten(block, change, pl.Plan, pl.Scalar)
 
 
-def renamed(plan: Plan, names: Mapping[str, str]) -> Plan:
+def renamed(plan: pl.Plan, names: Mapping[str, str]) -> pl.Plan:
     """Return a plan with other names for its columns."""
-    by: dict[Place, Place] = {Unknown(old): Unknown(new) for old, new in names.items()}
+    by = {pl.Unknown(old): pl.Unknown(new) for old, new in names.items()}
     return replace(
         plan,
-        columns=tuple(Column(c.value, names.get(c.name, c.name)) for c in plan.columns),
-        having=tuple(_exchanged(c, by) for c in plan.having),
-        order=tuple(Order(names.get(o.column, o.column), o.descending) for o in plan.order),
+        columns=tuple(pl.Column(c.value, names.get(c.name, c.name)) for c in plan.columns),
+        having=exchange_unknowns(plan.having, by, pl.Scalar),
+        order=tuple(pl.Order(names.get(o.column, o.column), o.descending) for o in plan.order),
     )
 
 
-def without_ties(plan: Plan) -> Plan:
+def without_ties(plan: pl.Plan) -> pl.Plan:
     """Return a plan for the same rows whose limit knows no ties, so that it can be joined with others.
 
     The rows that tie for the first place are those with the best value. Sums and averages of one group may
@@ -358,33 +323,18 @@ def without_ties(plan: Plan) -> Plan:
     key = next((c for c in plan.columns if plan.order and c.name == plan.order[0].column), None)
     grouped_by = [k.value for k in keys(plan)]
     exact = key is not None and not (
-        isinstance(key.value, Aggregate) and key.value.function in ("sum", "average")
+        isinstance(key.value, pl.Aggregate) and key.value.function in ("sum", "average")
     )
-    plain = all(isinstance(k, Unknown) for k in grouped_by) or not plan.grouped
+    plain = all(isinstance(k, pl.Unknown) for k in grouped_by) or not plan.grouped
     if key is None or not exact or not plain or (plan.limit, plan.offset, len(plan.order)) != (1, 0, 1):
         return replace(plan, ties=False)
-    groups = tuple(k for k in grouped_by if isinstance(k, Unknown)) if plan.grouped else ()
-    best = Plan(plan.where, (key,), groups, plan.having, plan.order, 1)
-    equal = Comparison(key.value, "=", Scalar(best))
+    groups = tuple(k for k in grouped_by if isinstance(k, pl.Unknown)) if plan.grouped else ()
+    best = pl.Plan(plan.where, (key,), groups, plan.having, plan.order, 1)
+    equal = pl.Comparison(key.value, "=", pl.Scalar(best))
     kept = tuple(c for c in plan.columns if c is not key or key.value in groups)
     if plan.grouped:
-        return Plan(plan.where, kept, groups, (*plan.having, equal))
-    return Plan(replace(plan.where, conditions=(*plan.where.conditions, equal)), kept)
-
-
-def _exchanged(value: Any, by: Replacement) -> Any:
-    """Return an expression or a condition with other places; what is within scalars stays as it is."""
-    match value:
-        case Unknown() | URIRef() | Literal():
-            return by.get(value, value)
-        case Block():
-            return substituted(value, by)
-        case tuple():  # what is counted, which only unknowns can be
-            return tuple(u for one in value if isinstance(u := by.get(one, one), Unknown))
-        case Scalar():
-            return value
-    fields = {name: getattr(value, name) for name in _names(value)}
-    return replace(value, **{name: _exchanged(one, by) for name, one in fields.items()}) if fields else value
+        return pl.Plan(plan.where, kept, groups, (*plan.having, equal))
+    return pl.Plan(replace(plan.where, conditions=(*plan.where.conditions, equal)), kept)
 
 
 class PlanRoles:
@@ -517,20 +467,20 @@ _COUNTED_IN = {
 }  # fmt: skip
 
 
-def unit_of_days(value: Expression | None) -> str:
+def unit_of_days(value: pl.Expression | None) -> str:
     """Return the unit that a span of time is counted in, such as "hours"; "" for other values.
 
     Example:
-        >>> from mrag.planning.plan import Unknown
-        >>> unit_of_days(Arithmetic(Days(Unknown("a"), Unknown("b")), "*", Literal(24)))
+        >>> span = pl.Days(pl.Unknown("a"), pl.Unknown("b"))
+        >>> unit_of_days(pl.Arithmetic(span, "*", Literal(24)))
         'hours'
     """
     match value:
-        case Days():
+        case pl.Days():
             return "days"
-        case Arithmetic(Days(), operation, Literal() as factor):
+        case pl.Arithmetic(pl.Days(), operation, Literal() as factor):
             return _COUNTED_IN.get((operation, factor.toPython()), "")
-        case Number(inner) | Aggregate(function="average" | "sum" | "minimum" | "maximum", value=inner):
+        case pl.Number(inner) | pl.Aggregate(function="average" | "sum" | "minimum" | "maximum", value=inner):
             return unit_of_days(inner)
         case _:
             return ""
@@ -540,7 +490,7 @@ ORDINALS = ("", "other ", "third ", "fourth ", "further ")
 """What stands before the name of a thing that is called like others."""
 
 
-Part = TypeVar("Part", Plan, Block)
+Part = TypeVar("Part")
 
 
 def _names(value: object) -> Iterable[str]:
@@ -548,28 +498,34 @@ def _names(value: object) -> Iterable[str]:
     return getattr(type(value), "__dataclass_fields__", ())
 
 
-def walk(part: object) -> Iterator[object]:
-    """Yield a plan or a part of one and all within it, in the order in which it is written."""
+def walk(part: object, *but: type) -> Iterator[object]:
+    """Yield a plan or a part of one and all within it, in the order in which it is written.
+
+    Args:
+        part: The plan or the part.
+        but: What is yielded, but nothing within it.
+    """
     yield part
     if isinstance(part, tuple):
         for inner in part:
-            yield from walk(inner)
-    else:
+            yield from walk(inner, *but)
+    elif not isinstance(part, but):
         for name in _names(part):
-            yield from walk(getattr(part, name))
+            yield from walk(getattr(part, name), *but)
 
 
-def rewritten(part: Part, change: Callable[[Any], Any]) -> Part:
-    """Return a plan or a block with each of its values changed, what is innermost first.
+def rewritten(part: Part, change: Callable[[Any], Any], *but: type) -> Part:
+    """Return a plan or a part of one with each of its values changed, what is innermost first.
 
     Args:
-        part: The plan or the block.
+        part: The plan or the part.
         change: Returns what stands in the place of a value: an unknown, a pattern, a condition, a block.
+        but: What stays as it is.
 
     Example:
-        >>> x, cat = Unknown("x"), URIRef("urn:Cat")
-        >>> block = Block((Pattern(x, RDF.type, cat),))
-        >>> print(rewritten(block, lambda v: Unknown("y") if v == x else v).patterns[0].subject)
+        >>> x, cat = pl.Unknown("x"), URIRef("urn:Cat")
+        >>> block = pl.Block((pl.Pattern(x, RDF.type, cat),))
+        >>> print(rewritten(block, lambda v: pl.Unknown("y") if v == x else v).patterns[0].subject)
         ?y
     """
 
@@ -577,7 +533,9 @@ def rewritten(part: Part, change: Callable[[Any], Any]) -> Part:
         if isinstance(value, tuple):
             many = tuple(map(inside, value))
             return value if all(map(is_, many, value)) else many
-        if not isinstance(value, Unknown) and (names := _names(value)):
+        if isinstance(value, but):
+            return value
+        if not isinstance(value, pl.Unknown) and (names := _names(value)):
             parts = ((name, getattr(value, name)) for name in names)
             changed = {name: new for name, old in parts if (new := inside(old)) is not old}
             value = replace(value, **changed) if changed else value
@@ -587,12 +545,12 @@ def rewritten(part: Part, change: Callable[[Any], Any]) -> Part:
     return found
 
 
-def exchange_unknowns(part: Part, names: Mapping[Unknown, Unknown]) -> Part:
-    """Return a plan or a block with other unknowns."""
-    return rewritten(part, lambda v: names.get(v, v) if isinstance(v, Unknown) else v)
+def exchange_unknowns(part: Part, names: Mapping[pl.Unknown, pl.Unknown], *but: type) -> Part:
+    """Return a plan or a part of one with other unknowns; what is of some types stays as it is."""
+    return rewritten(part, lambda v: names.get(v, v) if isinstance(v, pl.Unknown) else v, *but)
 
 
-def with_subclasses(plan: Plan, schema: Schema) -> Plan:
+def with_subclasses(plan: pl.Plan, schema: Schema) -> pl.Plan:
     """Return a plan in which things of subclasses are things of the class, where no triple says that."""
     if schema.tree is not None:
         plan = _restricted(plan, schema)
@@ -600,7 +558,7 @@ def with_subclasses(plan: Plan, schema: Schema) -> Plan:
         return plan
 
     def change(value: Any) -> Any:
-        if not isinstance(value, Pattern) or value.predicate != RDF.type:
+        if not isinstance(value, pl.Pattern) or value.predicate != RDF.type:
             return value
         info = schema.classes.get(str(value.object))
         narrower = tuple(map(URIRef, info.narrower if info is not None else ()))
@@ -609,23 +567,23 @@ def with_subclasses(plan: Plan, schema: Schema) -> Plan:
     return rewritten(plan, change)
 
 
-def _restricted(plan: Plan, schema: Schema) -> Plan:
+def _restricted(plan: pl.Plan, schema: Schema) -> pl.Plan:
     """Return a plan in which classes are subclasses of restrictions of the properties that are so said."""
-    known: dict[Pattern, Unknown] = {}
+    known: dict[pl.Pattern, pl.Unknown] = {}
 
-    def stated(p: Pattern) -> tuple[Pattern, ...]:
+    def stated(p: pl.Pattern) -> tuple[pl.Pattern, ...]:
         info = schema.properties.get(str(p.predicate))
         if info is None or not info.through:
             return (p,)
-        some = known.setdefault(p, Unknown(f"restriction{len(known)}"))
+        some = known.setdefault(p, pl.Unknown(f"restriction{len(known)}"))
         return (
-            Pattern(p.subject, RDFS.subClassOf, some),
-            Pattern(some, OWL.onProperty, URIRef(info.iri)),
-            Pattern(some, URIRef(info.through), p.object),
+            pl.Pattern(p.subject, RDFS.subClassOf, some),
+            pl.Pattern(some, OWL.onProperty, URIRef(info.iri)),
+            pl.Pattern(some, URIRef(info.through), p.object),
         )
 
     def change(value: Any) -> Any:
-        if not isinstance(value, Block):
+        if not isinstance(value, pl.Block):
             return value
         patterns = tuple(q for p in value.patterns for q in stated(p))
         return value if len(patterns) == len(value.patterns) else replace(value, patterns=patterns)
