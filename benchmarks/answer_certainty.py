@@ -40,8 +40,7 @@ from structured_questions import GRAPHS, loaded
 
 import mrag.planning
 from mrag.evaluation import GoldQuestion, read_questions
-from mrag.evaluation.answers import solved_readings
-from mrag.planning.certainty import SolvedReading, fit
+from mrag.evaluation.answers import SolvedReading, fit, solved_readings
 
 FITTED_TO = ("relational", "unseen", "public")
 """Makers whose failures nobody looked at."""

@@ -10,9 +10,10 @@ from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, get_args
 
 import numpy as np
+import numpy.typing as npt
 from rdflib import URIRef
 
 from mrag import html
@@ -27,7 +28,7 @@ from mrag.generation.result import Answer, AnswerCell
 from mrag.generation.verbalise import PHRASES
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import Attempt, compute
-from mrag.planning.certainty import SolvedReading
+from mrag.planning.certainty import FEATURES, Certainty, Features
 from mrag.planning.plan import Plan
 from mrag.planning.results import rows_of
 from mrag.retrieval.answering import ask
@@ -379,6 +380,28 @@ def outcome(question: GoldQuestion, given: Prediction) -> Outcome:
 _TIED = 20
 
 
+_BOUNDS: Final = {1: (0, None), 0: (None, None), -1: (None, 0)}
+_STRENGTH: Final = 3.0
+"""How strongly weights are held to what is expected of them: as by so many questions."""
+
+
+@dataclass(frozen=True)
+class SolvedReading:
+    """A reading of a question of which it is known whether its answer is right.
+
+    Attributes:
+        group: Where the question comes from: readings of one group are left out together.
+        features: What is measured of it.
+        right: Whether its answer is right.
+        given: Whether it is the one that is given as the answer.
+    """
+
+    group: str
+    features: Features
+    right: bool
+    given: bool = True
+
+
 def solved_readings(kg: KnowledgeGraph, questions: Sequence[GoldQuestion], group: str) -> list[SolvedReading]:
     """Return readings that find something, with whether their answers are right."""
     solved, display = list[SolvedReading](), Display(kg)
@@ -394,6 +417,38 @@ def solved_readings(kg: KnowledgeGraph, questions: Sequence[GoldQuestion], group
             if question.answerable or given:
                 solved.append(SolvedReading(group, reading.measured, right, given))
     return solved
+
+
+def fit(solved: Sequence[SolvedReading]) -> Certainty:
+    """Fit weights to solved readings, at least one.
+
+    Each group counts by the root of its size, so that one with many questions of few kinds does not decide
+    alone.
+    """
+    from scipy.optimize import minimize
+
+    names = list(FEATURES)
+    x = np.array([[1.0, *(one.features[name] for name in names)] for one in solved])
+    y = np.array([float(one.right) for one in solved])
+    sizes = Counter(one.group for one in solved)
+    w = np.array([sizes[one.group] ** -0.5 for one in solved])
+    w *= len(w) / w.sum()
+    # What is rare must not weigh much on the word of a few.
+    spread = np.maximum(x.std(axis=0), 0.25)
+    spread[0] = 1.0
+    held = np.full(len(names) + 1, _STRENGTH)
+    held[0] = 1e-3
+
+    def loss(beta: npt.NDArray[np.float64]) -> tuple[float, npt.NDArray[np.float64]]:
+        z = x @ beta
+        away = beta * spread
+        total = w @ (np.logaddexp(0, z) - y * z) + (held * away**2).sum() / 2
+        return float(total), x.T @ (w * (1 / (1 + np.exp(-z)) - y)) + held * away * spread
+
+    bounds = [(None, None), *(_BOUNDS[FEATURES[name]] for name in names)]
+    solution = minimize(loss, np.zeros(len(names) + 1), jac=True, bounds=bounds, method="L-BFGS-B").x
+    weights = {name: float(value) for name, value in zip(names, solution[1:], strict=True)}
+    return Certainty(float(solution[0]), weights, len(solved), len(sizes))
 
 
 def answers(question: GoldQuestion, attempt: Attempt) -> bool:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
 from rdflib import RDF, Literal, URIRef
 
 from mrag.graph.kg import KnowledgeGraph
@@ -120,7 +117,6 @@ FEATURES: Final[Mapping[str, int]] = {
 - turned: how far from the likeliest ways are by which things are tied
 """
 
-_BOUNDS: Final = {1: (0, None), 0: (None, None), -1: (None, 0)}
 _LEAST: Final = 1e-4
 _LOOKED_AT: Final = 20
 """Rows in which things without a name are looked for."""
@@ -234,27 +230,6 @@ def _answer(one: FoundReading) -> object:
     return frozenset(tuple(sorted(str(row[i]) for i in at)) for row in result.rows)
 
 
-STRENGTH: Final = 3.0
-"""How strongly weights are held to what is expected of them: as by so many questions."""
-
-
-@dataclass(frozen=True)
-class SolvedReading:
-    """A reading of a question of which it is known whether its answer is right.
-
-    Attributes:
-        group: Where the question comes from: readings of one group are left out together.
-        features: What is measured of it.
-        right: Whether its answer is right.
-        given: Whether it is the one that is given as the answer.
-    """
-
-    group: str
-    features: Features
-    right: bool
-    given: bool = True
-
-
 @dataclass(frozen=True)
 class Certainty:
     """How the features of a reading make its answer certain.
@@ -298,38 +273,6 @@ def shipped_certainty() -> Certainty:
     text = (files("mrag") / "planning" / "certainty.json").read_text(encoding="utf-8")
     value = json.loads(text)
     return Certainty(value["bias"], value["weights"], value["readings"], value["groups"])
-
-
-def fit(solved: Sequence[SolvedReading]) -> Certainty:
-    """Fit weights to solved readings, at least one.
-
-    Each group counts by the root of its size, so that one with many questions of few kinds does not decide
-    alone.
-    """
-    from scipy.optimize import minimize
-
-    names = list(FEATURES)
-    x = np.array([[1.0, *(one.features[name] for name in names)] for one in solved])
-    y = np.array([float(one.right) for one in solved])
-    sizes = Counter(one.group for one in solved)
-    w = np.array([sizes[one.group] ** -0.5 for one in solved])
-    w *= len(w) / w.sum()
-    # What is rare must not weigh much on the word of a few.
-    spread = np.maximum(x.std(axis=0), 0.25)
-    spread[0] = 1.0
-    held = np.full(len(names) + 1, STRENGTH)
-    held[0] = 1e-3
-
-    def loss(beta: npt.NDArray[np.float64]) -> tuple[float, npt.NDArray[np.float64]]:
-        z = x @ beta
-        away = beta * spread
-        total = w @ (np.logaddexp(0, z) - y * z) + (held * away**2).sum() / 2
-        return float(total), x.T @ (w * (1 / (1 + np.exp(-z)) - y)) + held * away * spread
-
-    bounds = [(None, None), *(_BOUNDS[FEATURES[name]] for name in names)]
-    solution = minimize(loss, np.zeros(len(names) + 1), jac=True, bounds=bounds, method="L-BFGS-B").x
-    weights = {name: float(value) for name, value in zip(names, solution[1:], strict=True)}
-    return Certainty(float(solution[0]), weights, len(solved), len(sizes))
 
 
 _NAMED = 0.9

@@ -10,19 +10,7 @@ import pyoxigraph as ox
 from rdflib import OWL, RDF, Literal, URIRef
 
 from mrag.graph.naming import Twins
-from mrag.planning.plan import (
-    Aggregate,
-    Block,
-    Condition,
-    Expression,
-    Fold,
-    Number,
-    Pattern,
-    Place,
-    Plan,
-    Scalar,
-    Unknown,
-)
+from mrag.planning import plan as pl
 from mrag.planning.schema import PropertyInfo, Schema
 from mrag.planning.scopes import (
     aggregates,
@@ -61,28 +49,29 @@ from mrag.rdf.terms import NUMBERS, XSD, to_ox
 _NUMBERS: Final = frozenset(str(n) for n in NUMBERS) - {XSD + "float"}
 
 
-def forms(blocks: Iterable[Block], schema: Schema) -> dict[Unknown, Form]:
+def forms(blocks: Iterable[pl.Block], schema: Schema) -> dict[pl.Unknown, Form]:
     """Return the unknowns whose values are all known to be of one form."""
-    forms_of: dict[Unknown, set[Form]] = {}
+    forms_of: dict[pl.Unknown, set[Form]] = {}
     for block in blocks:
         for column in (c for plan in block.plans for c in plan.columns):
             # What is computed is a number; what is read is text first.
             form: Form = "number" if kind_of(column.value) == "number" else "any"
-            forms_of.setdefault(Unknown(column.name), set()).add(form)
+            forms_of.setdefault(pl.Unknown(column.name), set()).add(form)
         for pattern in all_patterns(block):
             known = schema.properties.get(str(pattern.predicate)) if _is_named(pattern) else None
             for place in (pattern.subject, pattern.predicate):
-                if isinstance(place, Unknown):
+                if isinstance(place, pl.Unknown):
                     forms_of.setdefault(place, set()).add("any")
-            if isinstance(pattern.object, Unknown):
+            if isinstance(pattern.object, pl.Unknown):
                 forms_of.setdefault(pattern.object, set()).add(_form(known))
     return {u: next(iter(f)) for u, f in forms_of.items() if len(f) == 1 and "any" not in f}
 
 
-def without_implied(patterns: Sequence[Pattern], schema: Schema | None) -> list[Pattern]:
+def without_implied(patterns: Sequence[pl.Pattern], schema: Schema | None) -> list[pl.Pattern]:
     """Return patterns without the classes that things are in because of what else the patterns say of them.
 
     Example:
+        >>> from mrag.planning import Pattern, Unknown
         >>> order, who = Unknown("order"), Unknown("who")
         >>> by = PropertyInfo("urn:by", ("by",), subjects_in=(("urn:Order",),))
         >>> both = Pattern(order, RDF.type, URIRef("urn:Order")), Pattern(order, URIRef("urn:by"), who)
@@ -94,7 +83,7 @@ def without_implied(patterns: Sequence[Pattern], schema: Schema | None) -> list[
     return [p for p in patterns if not _is_implied(p, patterns, schema)]
 
 
-def _is_named(pattern: Pattern) -> bool:
+def _is_named(pattern: pl.Pattern) -> bool:
     return isinstance(pattern.predicate, URIRef)
 
 
@@ -108,7 +97,7 @@ def _form(info: PropertyInfo | None) -> Form:
     return "date" if info.datatype == XSD + "date" else "time"
 
 
-def _is_implied(pattern: Pattern, patterns: Iterable[Pattern], schema: Schema) -> bool:
+def _is_implied(pattern: pl.Pattern, patterns: Iterable[pl.Pattern], schema: Schema) -> bool:
     thing = pattern.subject
     if pattern.predicate != RDF.type or not isinstance(pattern.object, URIRef):
         return False
@@ -124,9 +113,9 @@ def _is_implied(pattern: Pattern, patterns: Iterable[Pattern], schema: Schema) -
     return False
 
 
-def size_of(pattern: Pattern, schema: Schema) -> int:
+def size_of(pattern: pl.Pattern, schema: Schema) -> int:
     """Return about how many triples a pattern matches."""
-    fixed = not isinstance(pattern.subject, Unknown), not isinstance(pattern.object, Unknown)
+    fixed = not isinstance(pattern.subject, pl.Unknown), not isinstance(pattern.object, pl.Unknown)
     if pattern.predicate == RDF.type and fixed == (False, True):
         known = schema.classes.get(str(pattern.object))
         narrower = [schema.classes.get(str(c)) for c in pattern.narrower]
@@ -145,7 +134,7 @@ def size_of(pattern: Pattern, schema: Schema) -> int:
             return info.triples
 
 
-def solutions_of(block: Block, schema: Schema) -> int:
+def solutions_of(block: pl.Block, schema: Schema) -> int:
     """Return about how many solutions the patterns of a block have, at most."""
     for branches in block.either:
         if (one := one_of(branches)) is not None:
@@ -155,13 +144,13 @@ def solutions_of(block: Block, schema: Schema) -> int:
     return min(fixed) if fixed else max((size_of(p, schema) for p in block.patterns), default=0)
 
 
-def work_of(plan: Plan, schema: Schema) -> int:
+def work_of(plan: pl.Plan, schema: Schema) -> int:
     """Return about how many triples are gone through to compute a plan."""
-    folded = {a.where for a in folds_of(plan)} or {Block()}
+    folded = {a.where for a in folds_of(plan)} or {pl.Block()}
     return sum(_work_of(merged(plan.where, where), schema) for where in folded)
 
 
-def _work_of(block: Block, schema: Schema) -> int:
+def _work_of(block: pl.Block, schema: Schema) -> int:
     # What a given thing leads to is little, but not what is only compared with that.
     own = 0
     for linked in _link(without_implied(block.patterns, schema)):
@@ -173,22 +162,22 @@ def _work_of(block: Block, schema: Schema) -> int:
     return own + sum(_work_of(b, schema) for b in inner) + sum(work_of(p, schema) for p in block.plans)
 
 
-def _link(patterns: Sequence[Pattern]) -> list[tuple[Pattern, ...]]:
+def _link(patterns: Sequence[pl.Pattern]) -> list[tuple[pl.Pattern, ...]]:
     """Return patterns in groups that share no unknown."""
-    groups: list[tuple[Pattern, ...]] = []
+    groups: list[tuple[pl.Pattern, ...]] = []
     for pattern in patterns:
         near = [g for g in groups if any(_unknowns(p) & _unknowns(pattern) for p in g)]
         groups = [g for g in groups if g not in near] + [(*(p for g in near for p in g), pattern)]
     return groups
 
 
-def is_given(pattern: Pattern) -> bool:
+def is_given(pattern: pl.Pattern) -> bool:
     """Return whether a pattern names the thing or the value that it is about; a class says little."""
     named = isinstance(pattern.object, URIRef | Literal) and pattern.predicate != RDF.type
     return named or isinstance(pattern.subject, URIRef)
 
 
-def is_told_once(block: Block, by: Collection[Unknown], schema: Schema | None) -> bool:
+def is_told_once(block: pl.Block, by: Collection[pl.Unknown], schema: Schema | None) -> bool:
     """Return whether no two solutions of a block are alike in some unknowns."""
     if schema is None or not schema.exact or block.either or block.optional or block.plans:
         return False
@@ -198,13 +187,13 @@ def is_told_once(block: Block, by: Collection[Unknown], schema: Schema | None) -
         size = len(known)
         for p in patterns:
             info = schema.properties.get(str(p.predicate))
-            told = p.subject in known or not isinstance(p.subject, Unknown)
+            told = p.subject in known or not isinstance(p.subject, pl.Unknown)
             if told and info is not None and info.functional and not p.repeated:
                 known |= _unknowns(p)
     return not any(p.narrower or not _unknowns(p) <= known for p in patterns)
 
 
-def _fan(pattern: Pattern, known: set[Unknown], schema: Schema) -> float:
+def _fan(pattern: pl.Pattern, known: set[pl.Unknown], schema: Schema) -> float:
     """Return about how many triples a pattern matches for one solution."""
     info = schema.properties.get(str(pattern.predicate))
     if info is None or {pattern.subject, pattern.object} <= known:
@@ -212,27 +201,27 @@ def _fan(pattern: Pattern, known: set[Unknown], schema: Schema) -> float:
     return info.triples / max(1, info.subjects if pattern.subject in known else info.objects)
 
 
-def _unknowns(pattern: Pattern) -> set[Unknown]:
-    return {u for u in pattern.places if isinstance(u, Unknown)}
+def _unknowns(pattern: pl.Pattern) -> set[pl.Unknown]:
+    return {u for u in pattern.places if isinstance(u, pl.Unknown)}
 
 
 _SAME = ox.NamedNode(str(OWL.sameAs))
 
 
-def doubles(patterns: Iterable[Pattern], schema: Schema | None) -> list[Unknown]:
+def doubles(patterns: Iterable[pl.Pattern], schema: Schema | None) -> list[pl.Unknown]:
     """Return the unknowns of patterns that may take several names of a thing, in order.
 
     Classes, properties, values and what is said to be the same are left out.
     """
-    repeated: dict[Unknown, None] = {}
+    repeated: dict[pl.Unknown, None] = {}
     for p in patterns:
         if p.predicate == OWL.sameAs:
             continue
-        if isinstance(p.subject, Unknown):
+        if isinstance(p.subject, pl.Unknown):
             repeated[p.subject] = None
         info = schema.properties.get(str(p.predicate)) if schema is not None else None
         valued = p.predicate == RDF.type or (info is not None and info.kind != "entity")
-        if isinstance(p.object, Unknown) and not valued:
+        if isinstance(p.object, pl.Unknown) and not valued:
             repeated[p.object] = None
     return list(repeated)
 
@@ -262,23 +251,23 @@ def better(thing: ox.Variable, twin: ox.Variable, twins: Twins) -> list[sparql.P
     ]
 
 
-def patterns_of(patterns: Iterable[Pattern], thing: Unknown, name: Unknown) -> list[Pattern]:
+def patterns_of(patterns: Iterable[pl.Pattern], thing: pl.Unknown, name: pl.Unknown) -> list[pl.Pattern]:
     """Return what patterns say of a thing, said of another name of it.
 
     Example:
-        >>> from rdflib import URIRef
+        >>> from mrag.planning import Pattern, Unknown
         >>> x, y = Unknown("x"), Unknown("y")
         >>> [str(p) for p in patterns_of([Pattern(x, URIRef("urn:p"), URIRef("urn:o"))], x, y)]
         ['(?y, urn:p, urn:o)']
     """
     return [
-        Pattern(*(name if q == thing else q for q in p.places), narrower=p.narrower, repeated=p.repeated)  # type: ignore[arg-type, misc]
+        pl.Pattern(*(name if q == thing else q for q in p.places), narrower=p.narrower, repeated=p.repeated)  # type: ignore[arg-type, misc]
         for p in patterns
         if thing in (p.subject, p.object)
     ]
 
 
-NOTHING = Block()
+NOTHING = pl.Block()
 
 
 @dataclass
@@ -297,11 +286,11 @@ class BlockCompiler:
     values: ValueCompiler
     fresh: Callable[[str], ox.Variable]
     scalars: Callable[[], list[sparql.Pattern]]
-    plan: Callable[[Plan], sparql.Pattern]
+    plan: Callable[[pl.Plan], sparql.Pattern]
     schema: Schema | None = None
     twins: Twins | None = None
 
-    def block(self, block: Block, around: Block = NOTHING) -> list[sparql.Pattern]:
+    def block(self, block: pl.Block, around: pl.Block = NOTHING) -> list[sparql.Pattern]:
         """Return the patterns of a block, to be joined.
 
         Args:
@@ -325,24 +314,24 @@ class BlockCompiler:
         body += [sparql.Optional(self._inner(inner, here)) for inner in block.optional]
         return body + self.filters(block.conditions) + self._once(patterns)
 
-    def _once(self, patterns: Sequence[Pattern]) -> list[sparql.Pattern]:
+    def _once(self, patterns: Sequence[pl.Pattern]) -> list[sparql.Pattern]:
         """Return that no other name of a thing stands for it, of those that patterns find."""
         body: list[sparql.Pattern] = []
         for unknown in doubles(patterns, self.schema) if self.twins is not None else ():
             assert self.twins is not None
-            twin = Unknown(self.fresh("twin").value)
+            twin = pl.Unknown(self.fresh("twin").value)
             parts = better(self.values.variable(unknown), self.values.variable(twin), self.twins)
             for p in () if self.twins.closed else patterns_of(patterns, unknown, twin):
                 parts += self._pattern(p, looked_up=True)
             body.append(sparql.Filter(sparql.Negation(sparql.Holds(sparql.Group(tuple(parts))))))
         return body
 
-    def filters(self, conditions: tuple[Condition, ...]) -> list[sparql.Pattern]:
+    def filters(self, conditions: tuple[pl.Condition, ...]) -> list[sparql.Pattern]:
         """Return conditions as filters, behind the sub-selects of their scalars."""
         filters = [sparql.Filter(self.values.condition(c)) for c in conditions]
         return [*self.scalars(), *filters]
 
-    def _pattern(self, pattern: Pattern, *, looked_up: bool = False) -> list[sparql.Pattern]:
+    def _pattern(self, pattern: pl.Pattern, *, looked_up: bool = False) -> list[sparql.Pattern]:
         s, p, o = (self.node(t) for t in pattern.places)
         if pattern.repeated:
             return [sparql.TriplePattern(s, sparql.Repeated(p), o)]  # type: ignore[arg-type]  # checked
@@ -356,19 +345,19 @@ class BlockCompiler:
             return [sparql.TriplePattern(s, p, kind), sparql.Filter(sparql.In(kind, classes))]
         return [sparql.Values((kind,), tuple((c,) for c in classes)), sparql.TriplePattern(s, p, kind)]
 
-    def node(self, place: Place) -> sparql.Node:
+    def node(self, place: pl.Place) -> sparql.Node:
         """Return a term or the variable of an unknown."""
         if isinstance(place, URIRef | Literal):
             return to_ox(place)  # type: ignore[return-value]  # neither is a blank node
         return self.values.variable(place)
 
-    def _inner(self, block: Block, around: Block) -> sparql.Group:
+    def _inner(self, block: pl.Block, around: pl.Block) -> sparql.Group:
         """Return a block within others; what it borrows from them is said in it again."""
         if wanted := borrowed(block, reached(around)):
             return sparql.Group(tuple(self.block(merged(_lend(wanted, around), block))))
         return sparql.Group(tuple(self.block(block, around)))
 
-    def _either(self, branches: tuple[Block, ...], around: Block) -> list[sparql.Pattern]:
+    def _either(self, branches: tuple[pl.Block, ...], around: pl.Block) -> list[sparql.Pattern]:
         outer = reached(around)
         if (chosen := one_of(branches)) is not None and chosen[0] in bound(around):
             unknown, terms = chosen
@@ -397,7 +386,7 @@ class BlockCompiler:
             )
         ]
 
-    def _without(self, block: Block, around: Block) -> list[sparql.Pattern]:
+    def _without(self, block: pl.Block, around: pl.Block) -> list[sparql.Pattern]:
         outer = reached(around)
         shared = mentioned(block) & outer
         if not shared:
@@ -416,7 +405,7 @@ class BlockCompiler:
         body = block if clear else merged(_lend(shared, around), block)
         return [sparql.Minus(sparql.Group(tuple(replace(self, twins=None).block(body, around))))]
 
-    def _none(self, block: Block, around: Block) -> list[sparql.Pattern]:
+    def _none(self, block: pl.Block, around: pl.Block) -> list[sparql.Pattern]:
         """Return that a block that shares nothing with others has no solution."""
         count, body = self.fresh("found"), sparql.Group(tuple(self.block(block, around)))
         names = sorted(reached(block))
@@ -430,7 +419,7 @@ class BlockCompiler:
         ]
 
 
-def _is_led_to(unknown: Unknown, around: Block) -> bool:
+def _is_led_to(unknown: pl.Unknown, around: pl.Block) -> bool:
     """Return whether an unknown is the class of things that another choice names."""
     kinds = {p.object for p in around.patterns if p.predicate == RDF.type}
     chosen = {one[0] for branches in around.either if (one := one_of(branches)) is not None}
@@ -441,27 +430,27 @@ def _all(conditions: list[sparql.Expression]) -> sparql.Expression:
     return conditions[0] if len(conditions) == 1 else sparql.AllOf(tuple(conditions))
 
 
-def _lend(wanted: set[Unknown], around: Block) -> Block:
+def _lend(wanted: set[pl.Unknown], around: pl.Block) -> pl.Block:
     """Return as much of what stands around a block as binds some unknowns."""
-    patterns = Block(patterns=around.patterns, plans=around.plans)
+    patterns = pl.Block(patterns=around.patterns, plans=around.plans)
     return patterns if wanted & reached(around) <= bound(patterns) else around
 
 
-_FOLDS: dict[Fold, sparql.FoldName] = {
+_FOLDS: dict[pl.Fold, sparql.FoldName] = {
     "sum": "SUM",
     "average": "AVG",
     "minimum": "MIN",
     "maximum": "MAX",
 }
-_Key = tuple[tuple[Unknown, ...], Expression | None, Block, FoldedAs]
+_Key = tuple[tuple[pl.Unknown, ...], pl.Expression | None, pl.Block, FoldedAs]
 
 
 @dataclass
 class _Folding:
     """One sub-select: what is folded, and the variables of the results by function."""
 
-    aggregate: Aggregate
-    results: dict[Fold, ox.Variable] = field(default_factory=dict)
+    aggregate: pl.Aggregate
+    results: dict[pl.Fold, ox.Variable] = field(default_factory=dict)
 
 
 class FoldCompiler:
@@ -473,12 +462,12 @@ class FoldCompiler:
         plan: The plan.
     """
 
-    def __init__(self, blocks: BlockCompiler, fresh: Callable[[str], ox.Variable], plan: Plan) -> None:
+    def __init__(self, blocks: BlockCompiler, fresh: Callable[[str], ox.Variable], plan: pl.Plan) -> None:
         self._blocks, self._fresh, self._plan = blocks, fresh, plan
-        self._keys: dict[ox.Variable, Expression] = {}
+        self._keys: dict[ox.Variable, pl.Expression] = {}
         for key in keys(plan):
             value = key.value
-            variable = blocks.values.variable(value) if isinstance(value, Unknown) else None
+            variable = blocks.values.variable(value) if isinstance(value, pl.Unknown) else None
             fits = variable is not None and variable not in self._keys
             self._keys[variable if fits and variable is not None else sparql.var(key.name)] = value
         self._foldings: dict[_Key, _Folding] = {}
@@ -504,7 +493,7 @@ class FoldCompiler:
         others = [f for f in self._foldings.values() if f not in complete]
         return patterns + [sparql.Optional(self._select(f)) for f in others]
 
-    def value(self, aggregate: Aggregate) -> Given:
+    def value(self, aggregate: pl.Aggregate) -> Given:
         """Return the value of an aggregate, where `patterns` stand."""
         results = self._foldings[_key(aggregate)].results
         variable = results[aggregate.function]
@@ -517,16 +506,16 @@ class FoldCompiler:
         # Engines have zeros for the sum and the average of nothing.
         return Given(variable, (sparql.Compare(results["count"], ">", ox.Literal(0)),))
 
-    def _is_direct(self, aggregate: Aggregate) -> bool:
+    def _is_direct(self, aggregate: pl.Aggregate) -> bool:
         """Return whether the result of the sub-select is the value as it stands."""
         if aggregate.function != "count":
             return bool(self._keys)
         return not self._keys or self._is_complete(aggregate)
 
-    def _is_complete(self, aggregate: Aggregate) -> bool:
+    def _is_complete(self, aggregate: pl.Aggregate) -> bool:
         """Return whether every group has a value."""
         value = aggregate.value
-        if isinstance(value, Number) and self._blocks.values.form(value.value) == "number":
+        if isinstance(value, pl.Number) and self._blocks.values.form(value.value) == "number":
             value = None  # each of its values is a number
         named = {*aggregate.of, *(unknowns(aggregate.value) if aggregate.value is not None else ())}
         return value is None and aggregate.where.empty and named <= bound(self._plan.where)
@@ -536,7 +525,7 @@ class FoldCompiler:
         of = tuple(self._blocks.values.variable(u) for u in aggregate.of)
         block = merged(self._plan.where, aggregate.where)
         # To tell solutions apart takes as long as to find them.
-        told = {k for k in self._keys.values() if isinstance(k, Unknown)}
+        told = {k for k in self._keys.values() if isinstance(k, pl.Unknown)}
         once = is_told_once(block, {*aggregate.of, *told}, self._blocks.schema)
         if aggregate.value is None and len(of) == 1:
             # Engines look at each value that they count, but not at solutions.
@@ -564,7 +553,7 @@ class FoldCompiler:
     ) -> sparql.SubSelect:
         return sparql.SubSelect(sparql.Select((*self._keys, *folds), _group(rows), group_by=(*self._keys,)))
 
-    def _solutions(self, block: Block) -> list[sparql.Pattern]:
+    def _solutions(self, block: pl.Block) -> list[sparql.Pattern]:
         """Return the solutions of a block, with the keys of their groups."""
         values, patterns, certain = self._blocks.values, self._blocks.block(block), bound(block)
         for variable, key in self._keys.items():
@@ -576,7 +565,7 @@ class FoldCompiler:
         return patterns
 
 
-def _key(aggregate: Aggregate) -> _Key:
+def _key(aggregate: pl.Aggregate) -> _Key:
     """Return what tells sub-selects apart."""
     return (aggregate.of, aggregate.value, aggregate.where, fold_as(aggregate))
 
@@ -585,9 +574,9 @@ def _group(patterns: list[sparql.Pattern]) -> sparql.Group:
     return sparql.Group(tuple(patterns))
 
 
-def _present(value: Expression, variable: ox.Variable, certain: set[Unknown]) -> list[sparql.Pattern]:
+def _present(value: pl.Expression, variable: ox.Variable, certain: set[pl.Unknown]) -> list[sparql.Pattern]:
     """Return the condition that an unknown has a value, where that is not sure."""
-    if not isinstance(value, Unknown) or value in certain:
+    if not isinstance(value, pl.Unknown) or value in certain:
         return []
     return [sparql.Filter(sparql.Call("bound", (variable,)))]
 
@@ -597,7 +586,7 @@ SPARE = 100
 
 
 def to_sparql(
-    plan: Plan,
+    plan: pl.Plan,
     schema: Schema | None = None,
     *,
     spare: int | None = None,
@@ -629,8 +618,7 @@ def to_sparql(
         ConfigError: If the plan says nothing sensible.
 
     Example:
-        >>> from rdflib import URIRef
-        >>> from mrag.planning.plan import Block, Column, Pattern
+        >>> from mrag.planning import Block, Column, Pattern, Plan, Unknown
         >>> film, who = Unknown("film"), Unknown("who")
         >>> made = Block((Pattern(film, URIRef("urn:director"), who),))
         >>> print(to_sparql(Plan(made, (Column(who, "who"),), limit=3)))
@@ -640,7 +628,7 @@ def to_sparql(
 
 
 def compile_plan(
-    plan: Plan,
+    plan: pl.Plan,
     schema: Schema | None,
     spare: int | None = None,
     most: int | None = None,
@@ -689,7 +677,7 @@ class _Compiler:
 
     def __init__(
         self,
-        plan: Plan,
+        plan: pl.Plan,
         schema: Schema | None,
         taken: set[str] | None = None,
         *,
@@ -699,11 +687,11 @@ class _Compiler:
         self._schema = schema
         self._taken = taken if taken is not None else set()
         self._taken |= {c.name for c in plan.columns}
-        self._names: dict[Unknown, ox.Variable] = {}
+        self._names: dict[pl.Unknown, ox.Variable] = {}
         for column in plan.columns:
-            if isinstance(column.value, Unknown) and column.value not in self._names:
+            if isinstance(column.value, pl.Unknown) and column.value not in self._names:
                 self._names[column.value] = sparql.var(column.name)
-        self._scalars: dict[Scalar, ox.Variable] = {}
+        self._scalars: dict[pl.Scalar, ox.Variable] = {}
         self._pending: list[sparql.Pattern] = []
         folded = [a for c in plan.columns for a in aggregates(c.value)]
         blocks = (plan.where, *(merged(plan.where, a.where) for a in folded))
@@ -778,7 +766,7 @@ class _Compiler:
             where += bind(given, sparql.var(column.name), lambda: self._fresh("none"))
         return where + outer.filters(plan.having)
 
-    def _column_variable(self, unknown: Unknown) -> ox.Variable:
+    def _column_variable(self, unknown: pl.Unknown) -> ox.Variable:
         if any(c.name == unknown.name for c in self._plan.columns):
             return sparql.var(unknown.name)
         return self._variable(unknown)
@@ -790,11 +778,11 @@ class _Compiler:
         value = next(c.value for c in self._plan.columns if c.name == name)
         if self._plan.grouped and not aggregates(value):
             return True
-        if isinstance(value, Unknown):
+        if isinstance(value, pl.Unknown):
             return value in bound(self._plan.where)
-        return isinstance(value, Aggregate) and value.function == "count"
+        return isinstance(value, pl.Aggregate) and value.function == "count"
 
-    def _variable(self, unknown: Unknown) -> ox.Variable:
+    def _variable(self, unknown: pl.Unknown) -> ox.Variable:
         if unknown not in self._names:
             self._names[unknown] = self._fresh(unknown.name)
         return self._names[unknown]
@@ -807,10 +795,10 @@ class _Compiler:
         self._taken.add(free)
         return sparql.var(free)
 
-    def _no_fold(self, aggregate: Aggregate) -> Given:
+    def _no_fold(self, aggregate: pl.Aggregate) -> Given:
         raise AssertionError(f"{aggregate} is not folded here")
 
-    def _scalar(self, scalar: Scalar) -> Given:
+    def _scalar(self, scalar: pl.Scalar) -> Given:
         if scalar not in self._scalars:
             inner = self._inner(scalar.plan)
             select = inner.select()
@@ -821,12 +809,12 @@ class _Compiler:
         variable = self._scalars[scalar]
         return Given(variable, (sparql.Call("bound", (variable,)),))
 
-    def _inner(self, plan: Plan) -> _Compiler:
+    def _inner(self, plan: pl.Plan) -> _Compiler:
         return _Compiler(plan, self._schema, self._taken, twins=self._blocks.twins)
 
-    def _join(self, plan: Plan) -> sparql.Pattern:
+    def _join(self, plan: pl.Plan) -> sparql.Pattern:
         """Return the rows of another plan, under the variables of the unknowns that they bind."""
-        outside = [self._variable(Unknown(c.name)) for c in plan.columns]
+        outside = [self._variable(pl.Unknown(c.name)) for c in plan.columns]
         inner = self._inner(plan)
         rows = sparql.SubSelect(inner.select())
         names = [sparql.var(c.name) for c in plan.columns]
@@ -848,7 +836,7 @@ class _Compiler:
         return patterns
 
 
-def _is_fraction(value: Expression) -> bool:
+def _is_fraction(value: pl.Expression) -> bool:
     """Return whether an expression is computed as an xsd:double."""
-    counts = isinstance(value, Aggregate) and value.function == "count"
-    return not isinstance(value, Unknown) and kind_of(value) == "number" and not counts
+    counts = isinstance(value, pl.Aggregate) and value.function == "count"
+    return not isinstance(value, pl.Unknown) and kind_of(value) == "number" and not counts

@@ -15,20 +15,9 @@ from mrag.context.display import Display
 from mrag.errors import ConfigError, StoreError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.language.tokens import tokens
+from mrag.planning import plan as pl
 from mrag.planning.interchange import plan_from_json, plan_to_json
 from mrag.planning.lexical import Candidate
-from mrag.planning.plan import (
-    Block,
-    Column,
-    Comparison,
-    Condition,
-    Order,
-    Pattern,
-    Plan,
-    Relation,
-    Scalar,
-    Unknown,
-)
 from mrag.planning.profiling import classes_of
 from mrag.planning.reader.frames import stem_of
 from mrag.planning.reader.reader import RoleReader
@@ -88,7 +77,7 @@ class LastAnswer:
         why: Why it was computed; "" where that is not known.
     """
 
-    plan: Plan
+    plan: pl.Plan
     shown: tuple[str, ...]
     question: str = ""
     before: LastAnswer | None = None
@@ -141,7 +130,7 @@ class Topic:
         column: Index of the column that shows them; -1 where they are counted.
     """
 
-    unknown: Unknown
+    unknown: pl.Unknown
     cls: str
     column: int = -1
 
@@ -158,7 +147,7 @@ class Asked:
         adds: Whether those that bound a value from the other side stay.
     """
 
-    plan: Plan
+    plan: pl.Plan
     shown: tuple[str, ...]
     own: bool
     instead: bool
@@ -173,15 +162,15 @@ def topics_of(last: LastAnswer, schema: Schema) -> list[Topic]:
     columns = {c.value: at for at, c in enumerate(plan.columns) if c.name in last.shown}
     if roles.subject is not None:
         columns.setdefault(roles.subject, -1)
-    named = ((v, _class_of(v, plan, schema), at) for v, at in columns.items() if isinstance(v, Unknown))
+    named = ((v, _class_of(v, plan, schema), at) for v, at in columns.items() if isinstance(v, pl.Unknown))
     return [Topic(unknown, cls, at) for unknown, cls, at in named if cls]
 
 
-def _class_of(unknown: Unknown, plan: Plan, schema: Schema) -> str:
+def _class_of(unknown: pl.Unknown, plan: pl.Plan, schema: Schema) -> str:
     """Return the class of an unknown, from what the plan says of it; "" if it stands for no things."""
     if (cls := PlanRoles(plan).type(unknown)) is not None:
         return str(cls) if str(cls) in schema.classes else ""
-    for pattern in (p for p in walk(plan.where) if isinstance(p, Pattern)):
+    for pattern in (p for p in walk(plan.where) if isinstance(p, pl.Pattern)):
         info = schema.properties.get(str(pattern.predicate))
         if info is None or unknown not in (pattern.subject, pattern.object):
             continue
@@ -190,13 +179,13 @@ def _class_of(unknown: Unknown, plan: Plan, schema: Schema) -> str:
     return ""
 
 
-def among(last: LastAnswer, topic: Topic, things: Sequence[URIRef]) -> Block:
+def among(last: LastAnswer, topic: Topic, things: Sequence[URIRef]) -> pl.Block:
     """Return the block of the last plan for these things alone."""
-    each = tuple(Block(conditions=(Comparison(topic.unknown, "=", thing),)) for thing in things)
-    return merged(last.plan.where, each[0] if len(each) == 1 else Block(either=(each,)))
+    each = tuple(pl.Block(conditions=(pl.Comparison(topic.unknown, "=", thing),)) for thing in things)
+    return merged(last.plan.where, each[0] if len(each) == 1 else pl.Block(either=(each,)))
 
 
-def over(last: LastAnswer, topic: Topic, base: Block, asked: Asked, schema: Schema) -> LastAnswer | None:
+def over(last: LastAnswer, topic: Topic, base: pl.Block, asked: Asked, schema: Schema) -> LastAnswer | None:
     """Return the plan that asks of what was found; None where the two cannot be one.
 
     Args:
@@ -234,27 +223,27 @@ def over(last: LastAnswer, topic: Topic, base: Block, asked: Asked, schema: Sche
         return None
 
 
-def _unify(plan: Plan, topic: Topic, base: Block, schema: Schema) -> Plan | None:
+def _unify(plan: pl.Plan, topic: Topic, base: pl.Block, schema: Schema) -> pl.Plan | None:
     """Return a plan whose unknown of the class is that of the last one, and whose others are its own."""
     related = _relatives(topic.cls, schema)
     typed = [p for p in plan.where.patterns if p.predicate == RDF.type and str(p.object) in related]
-    anchors = {p.subject for p in typed if isinstance(p.subject, Unknown)}
+    anchors = {p.subject for p in typed if isinstance(p.subject, pl.Unknown)}
     if len(anchors) != 1 or plan.where.plans:
         return None
     (anchor,) = anchors
     if any(a.of == (anchor,) for h in plan.having for side in sides(h) for a in aggregates(side)):
         return None
-    taken = {u for u in walk(base) if isinstance(u, Unknown)}
+    taken = {u for u in walk(base) if isinstance(u, pl.Unknown)}
     values = {p.predicate: p.object for p in base.patterns if p.subject == topic.unknown}
     names = {anchor: topic.unknown}
     for pattern in plan.where.patterns:
         info = schema.properties.get(str(pattern.predicate))
         value = values.get(pattern.predicate)
-        both = isinstance(value, Unknown) and isinstance(pattern.object, Unknown)
+        both = isinstance(value, pl.Unknown) and isinstance(pattern.object, pl.Unknown)
         if both and pattern.subject == anchor and info is not None and info.functional:
             # One thing has one such value, so it is the value that was spoken of.
             names.setdefault(pattern.object, value)  # type: ignore[arg-type]
-    for unknown in sorted({u for u in walk(plan) if isinstance(u, Unknown)} - set(names)):
+    for unknown in sorted({u for u in walk(plan) if isinstance(u, pl.Unknown)} - set(names)):
         names[unknown] = _fresh(unknown, taken | set(names.values()))
     exact = {p for p in typed if str(p.object) == topic.cls}
     where = replace(plan.where, patterns=tuple(p for p in plan.where.patterns if p not in exact))
@@ -263,19 +252,19 @@ def _unify(plan: Plan, topic: Topic, base: Block, schema: Schema) -> Plan | None
     return exchange_unknowns(replace(plan, where=where), names)
 
 
-def _among_them(where: Block, topic: Topic, base: Block, schema: Schema) -> Block:
+def _among_them(where: pl.Block, topic: Topic, base: pl.Block, schema: Schema) -> pl.Block:
     """Return a block whose averages are those of the things that were found: "longer than the average"."""
     related = _relatives(topic.cls, schema)
 
     def change(value: Any) -> Any:
-        if not isinstance(value, Scalar):
+        if not isinstance(value, pl.Scalar):
             return value
         typed = (p for p in value.plan.where.patterns if p.predicate == RDF.type and str(p.object) in related)
-        things = {p.subject for p in typed if isinstance(p.subject, Unknown)}
+        things = {p.subject for p in typed if isinstance(p.subject, pl.Unknown)}
         if len(things) != 1:
             return value
-        taken = {u for u in walk(value.plan) if isinstance(u, Unknown)}
-        names = {u: _fresh(u, taken) for u in sorted({u for u in walk(base) if isinstance(u, Unknown)})}
+        taken = {u for u in walk(value.plan) if isinstance(u, pl.Unknown)}
+        names = {u: _fresh(u, taken) for u in sorted({u for u in walk(base) if isinstance(u, pl.Unknown)})}
         names[topic.unknown] = things.pop()
         block = merged(exchange_unknowns(base, names), value.plan.where)
         return replace(value, plan=replace(value.plan, where=block))
@@ -283,9 +272,9 @@ def _among_them(where: Block, topic: Topic, base: Block, schema: Schema) -> Bloc
     return rewritten(where, change)
 
 
-def _roundabout(block: Block) -> bool:
+def _roundabout(block: pl.Block) -> bool:
     """Return whether things are related only by sharing a value, which no word says."""
-    shared = [(p.predicate, p.object) for p in set(all_patterns(block)) if isinstance(p.object, Unknown)]
+    shared = [(p.predicate, p.object) for p in set(all_patterns(block)) if isinstance(p.object, pl.Unknown)]
     return len(set(shared)) < len(shared)
 
 
@@ -294,18 +283,18 @@ def _relatives(cls: str, schema: Schema) -> set[str]:
     return {cls} | schema.above(cls) | {c for c in schema.classes if cls in schema.above(c)}
 
 
-def _fresh(unknown: Unknown, taken: set[Unknown]) -> Unknown:
+def _fresh(unknown: pl.Unknown, taken: set[pl.Unknown]) -> pl.Unknown:
     free, number = unknown, 1
     while free in taken:
         number += 1
-        free = Unknown(f"{unknown.name}_{number}")
+        free = pl.Unknown(f"{unknown.name}_{number}")
     return free
 
 
-def _are_related(topic: Topic, base: Block, inner: Block) -> bool:
+def _are_related(topic: Topic, base: pl.Block, inner: pl.Block) -> bool:
     """Return whether things are to be related to another thing in a way in which they are to one already."""
 
-    def named(block: Block) -> list[tuple[tuple[bool, object], Pattern]]:
+    def named(block: pl.Block) -> list[tuple[tuple[bool, object], pl.Pattern]]:
         of = ((p, (p.subject, p.object)) for p in block.patterns if p.predicate != RDF.type)
         some = (p for p, ends in of if topic.unknown in ends and any(isinstance(e, URIRef) for e in ends))
         return [((p.subject == topic.unknown, p.predicate), p) for p in some]
@@ -314,7 +303,7 @@ def _are_related(topic: Topic, base: Block, inner: Block) -> bool:
     return any(said.get(way, p) != p for way, p in named(inner))
 
 
-def free(base: Block, instead: Sequence[Condition], *, adds: bool) -> Block:
+def free(base: pl.Block, instead: Sequence[pl.Condition], *, adds: bool) -> pl.Block:
     """Return a block without the conditions on values that other conditions speak of.
 
     Args:
@@ -322,7 +311,7 @@ def free(base: Block, instead: Sequence[Condition], *, adds: bool) -> Block:
         instead: The other conditions.
         adds: Keep those that bound a value from the other side.
     """
-    bounds: dict[Unknown, set[str]] = {}
+    bounds: dict[pl.Unknown, set[str]] = {}
     for condition in instead:
         for unknown in _spoken_names(condition):
             bounds.setdefault(unknown, set()).add(_side(condition))
@@ -334,12 +323,12 @@ def free(base: Block, instead: Sequence[Condition], *, adds: bool) -> Block:
     return replace(base, conditions=tuple(kept))
 
 
-def _spoken_names(condition: Condition) -> set[Unknown]:
+def _spoken_names(condition: pl.Condition) -> set[pl.Unknown]:
     return {u for side in sides(condition) for u in unknowns(side)}
 
 
-def _side(condition: Condition) -> str:
-    return condition.relation[0] if isinstance(condition, Comparison) else "="
+def _side(condition: pl.Condition) -> str:
+    return condition.relation[0] if isinstance(condition, pl.Comparison) else "="
 
 
 def _asking(topic: Topic, asked: Asked) -> LastAnswer | None:
@@ -349,7 +338,7 @@ def _asking(topic: Topic, asked: Asked) -> LastAnswer | None:
         return LastAnswer(plan, asked.shown)
     things = next((c for c in plan.columns if c.value == topic.unknown), None)
     if things is None:
-        things = Column(topic.unknown, _column(topic.unknown.name, plan.columns))
+        things = pl.Column(topic.unknown, _column(topic.unknown.name, plan.columns))
     columns = (things, *(c for c in plan.columns if c != things))
     return LastAnswer(
         replace(plan, columns=columns), (things.name, *(n for n in asked.shown if n != things.name))
@@ -373,7 +362,7 @@ def _saying(last: LastAnswer, asked: Asked, listed: bool) -> LastAnswer | None:
     for column in (c for c in inner.columns if c.name in {o.column for o in inner.order}):
         same = next((c for c in shown if c.value == column.value), None)
         if same is None:
-            same = Column(column.value, _column(column.name, shown))
+            same = pl.Column(column.value, _column(column.name, shown))
             shown.append(same)
         names[column.name] = same.name
     order = tuple(replace(o, column=names[o.column]) for o in inner.order)
@@ -384,15 +373,15 @@ def _saying(last: LastAnswer, asked: Asked, listed: bool) -> LastAnswer | None:
     return LastAnswer(ordered, (*last.shown, *also))
 
 
-def _orders_them(plan: Plan, topic: Topic) -> bool:
+def _orders_them(plan: pl.Plan, topic: Topic) -> bool:
     """Return whether a plan orders things, if anything, by their own values."""
     own = {p.object for p in plan.where.patterns if p.subject == topic.unknown} | {topic.unknown}
     keys = [next(c.value for c in plan.columns if c.name == o.column) for o in plan.order]
     return all(unknowns(key) <= own for key in keys)
 
 
-def _column(name: str, columns: Sequence[Column]) -> str:
-    return _fresh(Unknown(name), {Unknown(c.name) for c in columns}).name
+def _column(name: str, columns: Sequence[pl.Column]) -> str:
+    return _fresh(pl.Unknown(name), {pl.Unknown(c.name) for c in columns}).name
 
 
 # Words
@@ -562,7 +551,7 @@ class Replacement:
         changes: What was put where.
     """
 
-    plan: Plan
+    plan: pl.Plan
     shown: tuple[str, ...]
     score: float
     changes: tuple[SlotOption, ...] = ()
@@ -585,23 +574,23 @@ def _place(one: Replacement, options: Sequence[SlotOption], schema: Schema) -> l
 
 
 def _call(
-    plan: Plan, shown: tuple[str, ...], slot: Slot, new: object, schema: Schema
-) -> tuple[Plan, tuple[str, ...]]:
+    plan: pl.Plan, shown: tuple[str, ...], slot: Slot, new: object, schema: Schema
+) -> tuple[pl.Plan, tuple[str, ...]]:
     """Return a plan whose unknowns and columns, which answers show, are called by what they now are."""
     infos = schema.classes if slot.role == "class" else schema.properties
     if slot.role not in ("class", "property") or not {str(slot.term), str(new)} <= set(infos):
         return plan, shown
     old, name = (stem_of(infos[str(t)].names[0]) for t in (slot.term, new))
-    names = {u.name for u in walk(plan) if isinstance(u, Unknown)} | {c.name for c in plan.columns}
+    names = {u.name for u in walk(plan) if isinstance(u, pl.Unknown)} | {c.name for c in plan.columns}
     parts = re.compile(rf"(?<![^_]){re.escape(old)}(?![^_\d])")
     other = {n: parts.sub(name, n) for n in names}
     if len(set(other.values())) < len(names):
         return plan, shown
 
     def change(value: Any) -> Any:
-        if isinstance(value, Unknown | Column):
+        if isinstance(value, pl.Unknown | pl.Column):
             return replace(value, name=other[value.name])
-        return replace(value, column=other[value.column]) if isinstance(value, Order) else value
+        return replace(value, column=other[value.column]) if isinstance(value, pl.Order) else value
 
     return rewritten(plan, change), tuple(other[n] for n in shown)
 
@@ -678,7 +667,7 @@ class _FollowUp:
         first = [] if self.pointers or len(self.classes) > 1 else list(self._first_ones(self.ways[0]))
         if first or (self.stands_alone and self.said.asks):
             return (first, self.why) if first else (alone, "")
-        readings: dict[Plan, Reading] = {}
+        readings: dict[pl.Plan, Reading] = {}
         for reading in self._follow_ups():
             if not (reading.shown or reading.plan.yes_or_no):
                 continue
@@ -747,9 +736,9 @@ class _FollowUp:
             return
         for candidate in (c for u in way.named[0].units if u.kind == "entity" for c in u.options):
             if topic := next((t for t in self.topics if t.cls in candidate.classes), None):
-                relation: Relation = "=" if self.said.only else "!="
-                condition = Comparison(topic.unknown, relation, URIRef(candidate.term))
-                where = merged(self.last.plan.where, Block(conditions=(condition,)))
+                relation: pl.Relation = "=" if self.said.only else "!="
+                condition = pl.Comparison(topic.unknown, relation, URIRef(candidate.term))
+                where = merged(self.last.plan.where, pl.Block(conditions=(condition,)))
                 note = f"read as a follow-up, {'only' if self.said.only else 'without'} “{candidate.name}”"
                 plan = replace(self.last.plan, where=where)
                 yield reading_of(plan, self.last.shown, likely(candidate.score), note)
@@ -770,7 +759,7 @@ class _FollowUp:
                 return
         if way.left or len(folds) != 1 or len(self.last.shown) < 2 or len(turns) != 1 or plan.order:
             return
-        order = (Order(folds[0].name, turns.pop()),)
+        order = (pl.Order(folds[0].name, turns.pop()),)
         plan = replace(plan, order=order, limit=number, ties=number == 1)
         yield reading_of(plan, self.last.shown, likely(1.0), "read as a follow-up, about the first ones")
 
@@ -862,7 +851,7 @@ class _FollowUp:
 def _add(option: SlotOption) -> SlotOption:
     """Return an option that keeps a bound from the other side: "and less than 20" after "more than 5"."""
     old, new = option.slot.bounds, option.filling
-    conditions = [c for c in new if isinstance(c, Comparison)]
+    conditions = [c for c in new if isinstance(c, pl.Comparison)]
     if len(old) == len(conditions) == 1 and {_side(old[0]), _side(conditions[0])} == {"<", ">"}:
         return replace(option, filling=(*old, *conditions))
     return option
@@ -874,10 +863,10 @@ def _shows_other(answer: LastAnswer, topic: Topic) -> bool:
     return answer.plan.yes_or_no or any(value != topic.unknown for value in shown)
 
 
-def _same(one: Plan, other: Plan) -> bool:
+def _same(one: pl.Plan, other: pl.Plan) -> bool:
     """Return whether two plans are the same but for the names of their columns."""
 
-    def content(plan: Plan) -> object:
+    def content(plan: pl.Plan) -> object:
         order = [o.descending for o in plan.order]
         return plan.where, [c.value for c in plan.columns], order, plan.limit, plan.having
 

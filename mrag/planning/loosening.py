@@ -12,21 +12,7 @@ from rdflib import RDF, Literal, URIRef
 from mrag.errors import ConfigError, QueryTimeout, StoreError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.language.tokens import words_in
-from mrag.planning.plan import (
-    Aggregate,
-    Block,
-    Column,
-    Comparison,
-    Condition,
-    Contains,
-    Expression,
-    Order,
-    Pattern,
-    Plan,
-    Scalar,
-    Unknown,
-    parts,
-)
+from mrag.planning import plan as pl
 from mrag.planning.run import Found, PlanResult, run
 from mrag.planning.schema import Schema
 from mrag.planning.scopes import PlanRoles, aggregates, plain, renamed, sides
@@ -35,10 +21,10 @@ from mrag.stores.base import Limits
 Seek = Callable[..., PlanResult | None]
 """Runs a plan, as long as there is time: `_run` of a graph."""
 
-_KIND, _THING = Unknown("other_kind"), "other_thing"
+_KIND, _THING = pl.Unknown("other_kind"), "other_thing"
 
 
-def _of_another_kind(seek: Seek, plan: Plan, schema: Schema) -> Pattern | None:
+def _of_another_kind(seek: Seek, plan: pl.Plan, schema: Schema) -> pl.Pattern | None:
     """Return that something by the name that a question says is of another kind; None where nothing is."""
     where = plan.where
     typed = [p for p in where.patterns if p.predicate == RDF.type and isinstance(p.object, URIRef)]
@@ -46,22 +32,22 @@ def _of_another_kind(seek: Seek, plan: Plan, schema: Schema) -> Pattern | None:
         return None
     (kind,) = typed
     rest = tuple(p for p in where.patterns if p is not kind)
-    if isinstance(kind.subject, Unknown) and not _is_named(rest, where.conditions, kind.subject):
+    if isinstance(kind.subject, pl.Unknown) and not _is_named(rest, where.conditions, kind.subject):
         return None
     if isinstance(kind.subject, URIRef) and rest:
         return None
     other = replace(where, patterns=(*rest, replace(kind, object=_KIND, narrower=())))
-    things = (Column(kind.subject, _THING),) if isinstance(kind.subject, Unknown) else ()
-    asked = Plan(other, (*things, Column(_KIND, _KIND.name)), limit=5)
+    things = (pl.Column(kind.subject, _THING),) if isinstance(kind.subject, pl.Unknown) else ()
+    asked = pl.Plan(other, (*things, pl.Column(_KIND, _KIND.name)), limit=5)
     found = seek(asked, settled=False)
     for *thing, cls in found.rows if found is not None else ():
         subject = thing[0] if thing else kind.subject
         if isinstance(cls, URIRef) and str(cls) in schema.classes and isinstance(subject, URIRef):
-            return Pattern(subject, RDF.type, cls)
+            return pl.Pattern(subject, RDF.type, cls)
     return None
 
 
-def _is_named(patterns: tuple[Pattern, ...], conditions: tuple[object, ...], thing: Unknown) -> bool:
+def _is_named(patterns: tuple[pl.Pattern, ...], conditions: tuple[object, ...], thing: pl.Unknown) -> bool:
     """Return whether all that is said of a thing is a text that it has, such as its name."""
     texts = {p.object for p in patterns if p.subject == thing}
     if len(patterns) != 1 or len(texts) != 1:
@@ -70,13 +56,13 @@ def _is_named(patterns: tuple[Pattern, ...], conditions: tuple[object, ...], thi
     if isinstance(text, Literal):
         return not conditions
     return len(conditions) == 1 and any(
-        (isinstance(c, Contains) and c.value == text and c.position == "whole")
-        or (isinstance(c, Comparison) and c.left == text and c.relation == "=")
+        (isinstance(c, pl.Contains) and c.value == text and c.position == "whole")
+        or (isinstance(c, pl.Comparison) and c.left == text and c.relation == "=")
         for c in conditions
     )
 
 
-def may_be_meant(plan: Plan, other: Pattern, schema: Schema) -> bool:
+def may_be_meant(plan: pl.Plan, other: pl.Pattern, schema: Schema) -> bool:
     """Return whether the other kind is called as the one that was asked for: a coastal port is a port."""
     if other.predicate != RDF.type:
         return False
@@ -94,10 +80,10 @@ _VALUE = "nearest_value"
 _BOUNDS = {"<": False, "<=": False, ">": True, ">=": True}
 """Whether the greatest value comes nearest to a bound."""
 
-_FREE = tuple(Unknown(f"any_{number}") for number in range(20))
+_FREE = tuple(pl.Unknown(f"any_{number}") for number in range(20))
 """Names of unknowns in place of fixed values."""
 
-Loosened = Condition | Block | Pattern
+Loosened = pl.Condition | pl.Block | pl.Pattern
 
 
 @dataclass(frozen=True)
@@ -111,8 +97,8 @@ class Nearest:
         result: What the plan found.
     """
 
-    plan: Plan
-    value: Expression
+    plan: pl.Plan
+    value: pl.Expression
     greatest: bool
     result: PlanResult
 
@@ -135,11 +121,11 @@ class Nothing:
     part: Loosened | None = None
     nearest: Nearest | None = None
     instead: tuple[URIRef | Literal, ...] = ()
-    undecided: Plan | None = None
-    compared: tuple[Plan, PlanResult] | None = None
+    undecided: pl.Plan | None = None
+    compared: tuple[pl.Plan, PlanResult] | None = None
 
 
-def why_nothing(kg: KnowledgeGraph, plan: Plan, schema: Schema, ends: float) -> Nothing:
+def why_nothing(kg: KnowledgeGraph, plan: pl.Plan, schema: Schema, ends: float) -> Nothing:
     """Return why a plan finds nothing, by leaving out its conditions one at a time.
 
     Args:
@@ -151,6 +137,7 @@ def why_nothing(kg: KnowledgeGraph, plan: Plan, schema: Schema, ends: float) -> 
     Example:
         >>> from mrag.rdf.terms import Triple
         >>> from mrag.stores.oxigraph import OxigraphStore
+        >>> from mrag.planning import Block, Comparison, Pattern, Plan, Unknown
         >>> from mrag.planning.profiling import schema_of
         >>> kg, x, w, weighs = KnowledgeGraph(OxigraphStore()), Unknown("x"), Unknown("w"), URIRef("urn:w")
         >>> kg.insert(Triple(URIRef(f"urn:{n}"), weighs, Literal(w)) for n, w in {"a": 3, "b": 4}.items())
@@ -163,7 +150,7 @@ def why_nothing(kg: KnowledgeGraph, plan: Plan, schema: Schema, ends: float) -> 
     seek = partial(_run, kg, schema, ends, known=Found())
     if (same := _identity(plan)) is not None:
         rest = replace(plan.where, conditions=())
-        found = seek(Plan(rest, (Column(same.left, _VALUE),), limit=_TOLD + 1))
+        found = seek(pl.Plan(rest, (pl.Column(same.left, _VALUE),), limit=_TOLD + 1))
         if found is None:
             return Nothing()
         terms = tuple(t for (t,) in found.rows if isinstance(t, URIRef))
@@ -176,9 +163,9 @@ def why_nothing(kg: KnowledgeGraph, plan: Plan, schema: Schema, ends: float) -> 
     if (undecided := _undecided(seek, plan)) is not None:
         return Nothing(undecided=undecided)
     for _, (part, loose) in zip(range(_MOST), _loosened(plan), strict=False):
-        if isinstance(part, Pattern) and isinstance(part.subject, URIRef) and not plan.grouped:
+        if isinstance(part, pl.Pattern) and isinstance(part.subject, URIRef) and not plan.grouped:
             free = next(p.object for p in loose.where.patterns if p.object in _FREE)
-            found = seek(Plan(loose.where, (Column(free, _VALUE),), limit=1))
+            found = seek(pl.Plan(loose.where, (pl.Column(free, _VALUE),), limit=1))
             if found is None:
                 break
             if found.holds:
@@ -189,7 +176,7 @@ def why_nothing(kg: KnowledgeGraph, plan: Plan, schema: Schema, ends: float) -> 
         if found is None:
             break
         if found.holds:
-            if isinstance(part, Comparison) and (values := _compared(seek, loose, part)):
+            if isinstance(part, pl.Comparison) and (values := _compared(seek, loose, part)):
                 return Nothing(part, compared=values)
             if value := _other_value(seek, loose, part):
                 return value
@@ -197,47 +184,51 @@ def why_nothing(kg: KnowledgeGraph, plan: Plan, schema: Schema, ends: float) -> 
     return Nothing()
 
 
-def _identity(plan: Plan) -> Comparison | None:
+def _identity(plan: pl.Plan) -> pl.Comparison | None:
     """Return the condition that a thing is the one that the rest describes: "Is Rome the largest city?"."""
     where = plan.where
     if not plan.yes_or_no or where.patterns or len(where.conditions) != 1 or not where.plans:
         return None
     same = where.conditions[0]
-    if isinstance(same, Comparison) and isinstance(same.left, Unknown) and isinstance(same.right, URIRef):
+    if (
+        isinstance(same, pl.Comparison)
+        and isinstance(same.left, pl.Unknown)
+        and isinstance(same.right, URIRef)
+    ):
         return same if same.relation == "=" else None
     return None
 
 
-def _undecided(seek: Seek, plan: Plan) -> Plan | None:
+def _undecided(seek: Seek, plan: pl.Plan) -> pl.Plan | None:
     """Return what no value to be compared is known of: "Is Ada older than Ben?", whose age nothing tells."""
     where = plan.where
-    compared = [c for c in where.conditions if isinstance(c, Comparison)]
+    compared = [c for c in where.conditions if isinstance(c, pl.Comparison)]
     if not plan.yes_or_no or not compared:
         return None
-    values = {u for c in compared for s in sides(c) for u in parts(s) if isinstance(u, Unknown)}
+    values = {u for c in compared for s in sides(c) for u in pl.parts(s) if isinstance(u, pl.Unknown)}
     rest = replace(where, conditions=tuple(c for c in where.conditions if c not in compared))
     bare = replace(rest, patterns=tuple(p for p in where.patterns if p.object not in values))
-    known = seek(Plan(rest))
+    known = seek(pl.Plan(rest))
     if known is None or known.holds or len(bare.patterns) == len(rest.patterns):
         return None
-    if not bare.empty and not ((found := seek(Plan(bare))) and found.holds):
+    if not bare.empty and not ((found := seek(pl.Plan(bare))) and found.holds):
         return None  # there is nothing whose value could be known
     for pattern in where.patterns:
         if isinstance(pattern.subject, URIRef) and pattern.object in values:
-            found = seek(Plan(Block((pattern,))))
+            found = seek(pl.Plan(pl.Block((pattern,))))
             if found is not None and not found.holds:
-                return Plan(Block((pattern,)))
-    return Plan(rest)
+                return pl.Plan(pl.Block((pattern,)))
+    return pl.Plan(rest)
 
 
-def has_bounds(plan: Plan) -> bool:
+def has_bounds(plan: pl.Plan) -> bool:
     """Return whether a plan has bounds of numbers or dates, to which something may come near."""
     return any(
-        isinstance(c, Comparison) and c.relation in _BOUNDS for c in (*plan.where.conditions, *plan.having)
+        isinstance(c, pl.Comparison) and c.relation in _BOUNDS for c in (*plan.where.conditions, *plan.having)
     )
 
 
-def _loosened(plan: Plan) -> Iterator[tuple[Loosened, Plan]]:
+def _loosened(plan: pl.Plan) -> Iterator[tuple[Loosened, pl.Plan]]:
     """Yield what can be left out of a plan, bounds first, with the plan that is left."""
     where = plan.where
     for condition in where.conditions:
@@ -257,32 +248,32 @@ def _loosened(plan: Plan) -> Iterator[tuple[Loosened, Plan]]:
         yield pattern, replace(plan, where=replace(where, patterns=patterns))
 
 
-def _nearest(seek: Seek, loose: Plan, part: Loosened) -> Nearest | None:
+def _nearest(seek: Seek, loose: pl.Plan, part: Loosened) -> Nearest | None:
     """Return what comes nearest to a bound."""
     if (
-        not isinstance(part, Comparison)
+        not isinstance(part, pl.Comparison)
         or part.relation not in _BOUNDS
         or not isinstance(part.right, Literal)
     ):
         return None
     value, greatest = part.left, _BOUNDS[part.relation]
     if aggregates(value):
-        things = [c.value for c in loose.columns if isinstance(c.value, Unknown)]
+        things = [c.value for c in loose.columns if isinstance(c.value, pl.Unknown)]
     else:
-        pattern = PlanRoles(loose).binding(inner) if isinstance(inner := plain(value), Unknown) else None
+        pattern = PlanRoles(loose).binding(inner) if isinstance(inner := plain(value), pl.Unknown) else None
         if pattern is None:
             return None
-        things = [pattern.subject] if isinstance(pattern.subject, Unknown) else []
-    columns = (*(Column(thing, thing.name) for thing in things[:1]), Column(value, _VALUE))
+        things = [pattern.subject] if isinstance(pattern.subject, pl.Unknown) else []
+    columns = (*(pl.Column(thing, thing.name) for thing in things[:1]), pl.Column(value, _VALUE))
     having = loose.having if aggregates(value) else ()
-    plan = Plan(loose.where, columns, (), having, (Order(_VALUE, greatest),), 1)
+    plan = pl.Plan(loose.where, columns, (), having, (pl.Order(_VALUE, greatest),), 1)
     result = seek(plan)
     return Nearest(plan, value, greatest, result) if result is not None and result.rows else None
 
 
 def values_compared(
-    kg: KnowledgeGraph, plan: Plan, schema: Schema, ends: float
-) -> tuple[Plan, PlanResult] | None:
+    kg: KnowledgeGraph, plan: pl.Plan, schema: Schema, ends: float
+) -> tuple[pl.Plan, PlanResult] | None:
     """Return the two values that a yes compares, with the plan that finds them; None where it compares none.
 
     Args:
@@ -291,46 +282,46 @@ def values_compared(
         schema: The schema of the graph.
         ends: When to give up, by the clock of `time.monotonic`.
     """
-    parts = [c for c in (*plan.where.conditions, *plan.having) if isinstance(c, Comparison)]
-    if not plan.yes_or_no or len(parts) != 1:
+    compared = [c for c in (*plan.where.conditions, *plan.having) if isinstance(c, pl.Comparison)]
+    if not plan.yes_or_no or len(compared) != 1:
         return None
-    rest = tuple(c for c in plan.where.conditions if c is not parts[0])
+    rest = tuple(c for c in plan.where.conditions if c is not compared[0])
     loose = replace(plan, where=replace(plan.where, conditions=rest), having=())
-    return _compared(partial(_run, kg, schema, ends), loose, parts[0])
+    return _compared(partial(_run, kg, schema, ends), loose, compared[0])
 
 
-def _compared(seek: Seek, loose: Plan, part: Comparison) -> tuple[Plan, PlanResult] | None:
+def _compared(seek: Seek, loose: pl.Plan, part: pl.Comparison) -> tuple[pl.Plan, PlanResult] | None:
     """Return the two values of named things, or the two numbers, that a question for yes or no compares."""
     both = (part.left, part.right)
-    if isinstance(part.left, Scalar) and isinstance(part.right, Scalar) and loose.yes_or_no:
+    if isinstance(part.left, pl.Scalar) and isinstance(part.right, pl.Scalar) and loose.yes_or_no:
         of = (part.left.plan, part.right.plan)
         rows = tuple(renamed(p, {p.columns[0].name: f"side_{n}"}) for n, p in enumerate(of))
-        columns = tuple(Column(Unknown(p.columns[0].name), p.columns[0].name) for p in rows)
+        columns = tuple(pl.Column(pl.Unknown(p.columns[0].name), p.columns[0].name) for p in rows)
         plan = replace(loose, where=replace(loose.where, plans=(*loose.where.plans, *rows)), columns=columns)
         found = seek(plan)
         return (plan, found) if found is not None and len(found.rows) == 1 else None
-    bound = [PlanRoles(loose).binding(v) for side in both if isinstance(v := plain(side), Unknown)]
+    bound = [PlanRoles(loose).binding(v) for side in both if isinstance(v := plain(side), pl.Unknown)]
     named = [p for p in bound if p is not None and isinstance(p.subject, URIRef)]
-    counts = [side for side in both if isinstance(side, Aggregate) and not side.where.empty]
+    counts = [side for side in both if isinstance(side, pl.Aggregate) and not side.where.empty]
     if not loose.yes_or_no or max(len(named), len(counts)) != len(both):
         return None
-    columns = tuple(Column(plain(side), f"side_{n}") for n, side in enumerate(both))
-    plan = Plan(loose.where, columns)
+    columns = tuple(pl.Column(plain(side), f"side_{n}") for n, side in enumerate(both))
+    plan = pl.Plan(loose.where, columns)
     found = seek(plan)
     # None of several values compares as was asked.
     return (plan, found) if found is not None and len(found.rows) == 1 and None not in found.rows[0] else None
 
 
-def _other_value(seek: Seek, loose: Plan, part: Loosened) -> Nothing | None:
+def _other_value(seek: Seek, loose: pl.Plan, part: Loosened) -> Nothing | None:
     """Return the one value that a named thing has in place of the text or the number that was asked for."""
-    if not loose.yes_or_no or not isinstance(part, Contains | Comparison):
+    if not loose.yes_or_no or not isinstance(part, pl.Contains | pl.Comparison):
         return None
-    same = part.position == "whole" if isinstance(part, Contains) else part.relation == "="
-    value = plain(part.value if isinstance(part, Contains) else part.left)
-    pattern = PlanRoles(loose).binding(value) if same and isinstance(value, Unknown) else None
+    same = part.position == "whole" if isinstance(part, pl.Contains) else part.relation == "="
+    value = plain(part.value if isinstance(part, pl.Contains) else part.left)
+    pattern = PlanRoles(loose).binding(value) if same and isinstance(value, pl.Unknown) else None
     if pattern is None or not isinstance(pattern.subject, URIRef):
         return None
-    found = seek(Plan(Block((pattern,)), (Column(value, _VALUE),), limit=2))
+    found = seek(pl.Plan(pl.Block((pattern,)), (pl.Column(value, _VALUE),), limit=2))
     if found is None or len(found.rows) != 1 or not isinstance(term := found.rows[0][0], URIRef | Literal):
         return None
     return Nothing(pattern, None, (term,))
@@ -340,7 +331,7 @@ def _run(
     kg: KnowledgeGraph,
     schema: Schema,
     ends: float,
-    plan: Plan,
+    plan: pl.Plan,
     *,
     settled: bool = True,
     known: Found | None = None,

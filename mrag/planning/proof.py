@@ -18,20 +18,8 @@ from mrag.context.neighbourhood import in_passes, reader_of
 from mrag.context.render import Context, Line
 from mrag.errors import QueryTimeout, StoreError
 from mrag.graph.kg import KnowledgeGraph
+from mrag.planning import plan as pl
 from mrag.planning.compiler import solutions_of
-from mrag.planning.plan import (
-    Aggregate,
-    Block,
-    Column,
-    Comparison,
-    Condition,
-    Contains,
-    Expression,
-    Pattern,
-    Place,
-    Plan,
-    Unknown,
-)
 from mrag.planning.profiling import schema_of
 from mrag.planning.run import LIMITS, run
 from mrag.planning.scopes import (
@@ -52,10 +40,10 @@ from mrag.rdf import queries
 from mrag.rdf.terms import RDFS, Term, Triple, is_allowed_tag, to_ox
 from mrag.stores.base import Limits
 
-Binding: TypeAlias = Mapping[Unknown, Term]
+Binding: TypeAlias = Mapping[pl.Unknown, Term]
 
 
-def witnesses(plan: Plan, row: Cells) -> Iterator[tuple[Block, int | None]]:
+def witnesses(plan: pl.Plan, row: Cells) -> Iterator[tuple[pl.Block, int | None]]:
     """Yield the blocks whose solutions a row rests on, and how many of them it needs; None is all.
 
     Args:
@@ -70,14 +58,14 @@ def witnesses(plan: Plan, row: Cells) -> Iterator[tuple[Block, int | None]]:
         return
     folds = [(a, cells.get(c)) for c in plan.columns for a in aggregates(c.value)]
     folds += [(a, None) for h in plan.having for s in sides(h) for a in aggregates(s)]
-    seen: set[tuple[Block, Aggregate | None]] = set()
+    seen: set[tuple[pl.Block, pl.Aggregate | None]] = set()
     for aggregate, cell in folds:
         block = _fixed(merged(plan.where, aggregate.where), grouped)
         best = aggregate.function in ("minimum", "maximum") and any(
             c.value == aggregate for c in plan.columns
         )
         if best and cell is not None and aggregate.value is not None:
-            that = Block(conditions=tuple(_equal(aggregate.value, cell)))
+            that = pl.Block(conditions=tuple(_equal(aggregate.value, cell)))
             yield _fixed(merged(plan.where, aggregate.where, that), grouped), 1
         elif (block, None) not in seen:
             seen.add((block, None))
@@ -86,7 +74,7 @@ def witnesses(plan: Plan, row: Cells) -> Iterator[tuple[Block, int | None]]:
         yield _fixed(plan.where, grouped), 1  # that there is none of something shows no group
 
 
-def blocks_of_rows(plan: Plan, rows: Sequence[Cells]) -> list[tuple[Block, int | None]]:
+def blocks_of_rows(plan: pl.Plan, rows: Sequence[Cells]) -> list[tuple[pl.Block, int | None]]:
     """Return the blocks whose solutions several rows rest on, as `witnesses` does for each of them.
 
     Args:
@@ -100,7 +88,7 @@ def blocks_of_rows(plan: Plan, rows: Sequence[Cells]) -> list[tuple[Block, int |
     folds = folds_of(plan)
     best = any(a.function in ("minimum", "maximum") for a in folds)
     found = one_of_rows(plan, rows)
-    if found is None or best or plan.where.plans or not all(isinstance(v, Unknown) for v in listed):
+    if found is None or best or plan.where.plans or not all(isinstance(v, pl.Unknown) for v in listed):
         return []
     key, these = found
     if not folds:
@@ -109,7 +97,7 @@ def blocks_of_rows(plan: Plan, rows: Sequence[Cells]) -> list[tuple[Block, int |
     return [(block, None) for block in blocks]
 
 
-def one_of_rows(plan: Plan, rows: Sequence[Cells]) -> tuple[Unknown, Block] | None:
+def one_of_rows(plan: pl.Plan, rows: Sequence[Cells]) -> tuple[pl.Unknown, pl.Block] | None:
     """Return an unknown that all of several rows show, and the block that it is what one of them shows.
 
     Args:
@@ -118,7 +106,7 @@ def one_of_rows(plan: Plan, rows: Sequence[Cells]) -> tuple[Unknown, Block] | No
     """
     columns = enumerate(plan.columns)
     sure = [
-        (at, c.value) for at, c in columns if isinstance(c.value, Unknown) and c.value in bound(plan.where)
+        (at, c.value) for at, c in columns if isinstance(c.value, pl.Unknown) and c.value in bound(plan.where)
     ]
     # Engines look things up by their IRIs, but go through all values to compare them.
     named = [
@@ -129,19 +117,19 @@ def one_of_rows(plan: Plan, rows: Sequence[Cells]) -> tuple[Unknown, Block] | No
     at, key = named[0]
     terms = dict.fromkeys(row[at] for row in rows)
     either = tuple(
-        Block(conditions=(Comparison(key, "=", t),)) for t in terms if isinstance(t, URIRef | Literal)
+        pl.Block(conditions=(pl.Comparison(key, "=", t),)) for t in terms if isinstance(t, URIRef | Literal)
     )
-    return key, Block(either=(either,))
+    return key, pl.Block(either=(either,))
 
 
-def of_row(plan: Plan, row: Cells) -> Plan:
+def of_row(plan: pl.Plan, row: Cells) -> pl.Plan:
     """Return a grouped plan for those groups alone that a row may be of, by the values that it shows.
 
     Args:
         plan: The plan that was run.
         row: A row, as it gave it.
     """
-    told, folded = list[Condition](), list[Condition]()
+    told, folded = list[pl.Condition](), list[pl.Condition]()
     for column, cell in zip(plan.columns, row, strict=True):
         if cell is None:
             continue
@@ -149,11 +137,11 @@ def of_row(plan: Plan, row: Cells) -> Plan:
             told += _equal(column.value, cell)
         elif kind_of(column.value) == "number":
             folded += _near(column.value, cell)
-    where = merged(plan.where, Block(conditions=tuple(told)))
+    where = merged(plan.where, pl.Block(conditions=tuple(told)))
     return replace(plan, where=where, having=(*plan.having, *folded))
 
 
-def _without_met(block: Block, told: Collection[Unknown]) -> Block:
+def _without_met(block: pl.Block, told: Collection[pl.Unknown]) -> pl.Block:
     """Return a block without what must not hold of what a row tells, which has been looked for."""
     if not told:
         return block  # a no has no row
@@ -161,26 +149,26 @@ def _without_met(block: Block, told: Collection[Unknown]) -> Block:
     return replace(block, without=tuple(b for b in block.without if not mentioned(b) & outer <= set(told)))
 
 
-def _fixed(block: Block, values: Mapping[Expression, Term]) -> Block:
+def _fixed(block: pl.Block, values: Mapping[pl.Expression, Term]) -> pl.Block:
     """Return a block for the solutions in which expressions have the values of a row."""
-    binding = {e: v for e, v in values.items() if isinstance(e, Unknown)}
+    binding = {e: v for e, v in values.items() if isinstance(e, pl.Unknown)}
     # A condition on values that the row shows has been met; said of a literal it could mean another thing.
     met = {c for c in block.conditions if set().union(*(unknowns(s) for s in sides(c))) <= binding.keys()}
     kept = replace(block, conditions=tuple(c for c in block.conditions if c not in met))
     kept = _without_met(kept, set(binding))
-    others = [c for e, v in values.items() if not isinstance(e, Unknown) for c in _equal(e, v)]
+    others = [c for e, v in values.items() if not isinstance(e, pl.Unknown) for c in _equal(e, v)]
     added = [c for c in others if not set().union(*(unknowns(s) for s in sides(c))) <= binding.keys()]
-    return _bound(merged(kept, Block(conditions=tuple(added))), binding)
+    return _bound(merged(kept, pl.Block(conditions=tuple(added))), binding)
 
 
-def _equal(expression: Expression, cell: Term) -> list[Condition]:
+def _equal(expression: pl.Expression, cell: Term) -> list[pl.Condition]:
     """Return the conditions that an expression has the value that is shown of it."""
     if kind_of(expression) != "number" or not unknowns(expression):
-        return [Comparison(expression, "=", cell)] if isinstance(cell, Literal | URIRef) else []
+        return [pl.Comparison(expression, "=", cell)] if isinstance(cell, Literal | URIRef) else []
     return _near(expression, cell)
 
 
-def _near(expression: Expression, cell: Term) -> list[Condition]:
+def _near(expression: pl.Expression, cell: Term) -> list[pl.Condition]:
     """Return the conditions that an expression has the number that is shown of it, which may be rounded."""
     try:
         value = float(cell)
@@ -188,27 +176,31 @@ def _near(expression: Expression, cell: Term) -> list[Condition]:
         return []
     margin = max(abs(value) * 1e-9, 1e-12)
     return [
-        Comparison(expression, ">=", Literal(value - margin)),
-        Comparison(expression, "<=", Literal(value + margin)),
+        pl.Comparison(expression, ">=", Literal(value - margin)),
+        pl.Comparison(expression, "<=", Literal(value + margin)),
     ]
 
 
-def _bound(block: Block, binding: Binding) -> Block:
+def _bound(block: pl.Block, binding: Binding) -> pl.Block:
     """Return a block with terms in the place of unknowns."""
-    given: dict[Place, URIRef | Literal] = {
+    given: dict[pl.Place, URIRef | Literal] = {
         u: t for u, t in binding.items() if isinstance(t, URIRef | Literal) and not _has_odd_tag(t)
     }
-    odd = tuple(Contains(u, str(t), "whole") for u, t in sorted(binding.items()) if _has_odd_tag(t))
+    odd = tuple(pl.Contains(u, str(t), "whole") for u, t in sorted(binding.items()) if _has_odd_tag(t))
     # A row of a plan that is given whole has been met.
-    open_ = tuple(p for p in block.plans if not {Unknown(c.name) for c in p.columns} <= binding.keys())
-    partly = [Unknown(c.name) for p in open_ for c in p.columns if Unknown(c.name) in binding]
+    open_ = tuple(p for p in block.plans if not {pl.Unknown(c.name) for c in p.columns} <= binding.keys())
+    partly = [pl.Unknown(c.name) for p in open_ for c in p.columns if pl.Unknown(c.name) in binding]
     # How values compare depends on their datatype where it is written, but not on that of an unknown's value.
     kept = {u: t for u in _compared(block) if isinstance(t := given.get(u), Literal) and u not in partly}
     found = substituted(replace(block, plans=open_), given, {u: t for u, t in given.items() if u not in kept})
-    values = tuple(Plan(columns=(Column(t, u.name),)) for u, t in sorted(kept.items()))
+    values = tuple(pl.Plan(columns=(pl.Column(t, u.name),)) for u, t in sorted(kept.items()))
     return replace(
         found,
-        conditions=(*found.conditions, *odd, *(Comparison(u, "=", given[u]) for u in partly if u in given)),
+        conditions=(
+            *found.conditions,
+            *odd,
+            *(pl.Comparison(u, "=", given[u]) for u in partly if u in given),
+        ),
         plans=(*found.plans, *values),
     )
 
@@ -218,30 +210,34 @@ def _has_odd_tag(term: Term) -> bool:
     return isinstance(term, Literal) and bool(term.language) and not is_allowed_tag(str(term.language))
 
 
-def _compared(block: Block) -> set[Unknown]:
+def _compared(block: pl.Block) -> set[pl.Unknown]:
     """Return the unknowns whose own values a block or one within it compares."""
     found = {
-        s for c in block.conditions if isinstance(c, Comparison) for s in sides(c) if isinstance(s, Unknown)
+        s
+        for c in block.conditions
+        if isinstance(c, pl.Comparison)
+        for s in sides(c)
+        if isinstance(s, pl.Unknown)
     }
     inner = (*block.branches, *block.without, *block.optional)
     return found.union(*map(_compared, inner))
 
 
-def kinds_named(block: Block) -> tuple[Block, dict[Unknown, URIRef]]:
+def kinds_named(block: pl.Block) -> tuple[pl.Block, dict[pl.Unknown, URIRef]]:
     """Return a block with unknowns for the classes that things are said to be in, and what each counts as."""
-    classes: dict[Unknown, URIRef] = {}
+    classes: dict[pl.Unknown, URIRef] = {}
 
-    def named(block: Block) -> Block:
-        patterns, kinds = list[Pattern](), list[tuple[Block, ...]]()
+    def named(block: pl.Block) -> pl.Block:
+        patterns, kinds = list[pl.Pattern](), list[tuple[pl.Block, ...]]()
         for p in block.patterns:
             if not p.narrower or not isinstance(p.object, URIRef):
                 patterns.append(p)
                 continue
-            kind = Unknown(f"its_kind_{len(classes)}")
+            kind = pl.Unknown(f"its_kind_{len(classes)}")
             classes[kind] = p.object
-            patterns.append(Pattern(p.subject, p.predicate, kind))
-            options = (Comparison(kind, "=", c) for c in (p.object, *p.narrower))
-            kinds.append(tuple(Block(conditions=(o,)) for o in options))
+            patterns.append(pl.Pattern(p.subject, p.predicate, kind))
+            options = (pl.Comparison(kind, "=", c) for c in (p.object, *p.narrower))
+            kinds.append(tuple(pl.Block(conditions=(o,)) for o in options))
         return replace(
             block,
             patterns=tuple(patterns),
@@ -252,17 +248,17 @@ def kinds_named(block: Block) -> tuple[Block, dict[Unknown, URIRef]]:
     return named(block), classes
 
 
-def patterns_of(block: Block) -> Iterator[Pattern]:
+def patterns_of(block: pl.Block) -> Iterator[pl.Pattern]:
     """Yield the patterns of all that may hold in a block."""
     yield from block.patterns
     for inner in (*block.branches, *block.optional):
         yield from patterns_of(inner)
 
 
-def triple_of(pattern: Pattern, binding: Binding) -> Triple | None:
+def triple_of(pattern: pl.Pattern, binding: Binding) -> Triple | None:
     """Return the triple that a pattern is in a solution; None where that is none to be looked for."""
     places = (pattern.subject, pattern.predicate, pattern.object)
-    s, p, o = (binding.get(t) if isinstance(t, Unknown) else t for t in places)
+    s, p, o = (binding.get(t) if isinstance(t, pl.Unknown) else t for t in places)
     if not isinstance(s, URIRef) or not isinstance(p, URIRef) or o is None or isinstance(o, BNode):
         return None
     return Triple(s, p, o)
@@ -273,8 +269,8 @@ _GROUPS = 5_000
 
 
 def with_groups(
-    kg: KnowledgeGraph, plan: Plan, rows: Sequence[Cells], limits: Limits
-) -> tuple[Plan, list[Cells]]:
+    kg: KnowledgeGraph, plan: pl.Plan, rows: Sequence[Cells], limits: Limits
+) -> tuple[pl.Plan, list[Cells]]:
     """Return a plan that shows all that it groups by, and its rows for some rows of a plan.
 
     Two people of one name who own a dog each and three are told apart by who they are, which their rows need
@@ -299,7 +295,7 @@ def with_groups(
         while name in taken:
             name += "_"
         taken.add(name)
-        columns.append(Column(unknown, name))
+        columns.append(pl.Column(unknown, name))
     shown = replace(plan, columns=tuple(columns), order=(), limit=None, offset=0, ties=False)
     if len(rows) == 1:
         some = of_row(shown, (*rows[0], *(None for _ in hidden)))
@@ -316,7 +312,7 @@ def with_groups(
     return (shown, known) if len(known) == len(rows) else (plan, list(rows))
 
 
-def _group_of(plan: Plan, row: Cells, groups: Sequence[Cells]) -> Cells | None:
+def _group_of(plan: pl.Plan, row: Cells, groups: Sequence[Cells]) -> Cells | None:
     """Return the first of some groups that gives a row."""
     width = len(row)
     folded = [at for at, c in enumerate(plan.columns) if aggregates(c.value)]
@@ -412,7 +408,7 @@ class RowProof:
 
 
 def prove(
-    kg: KnowledgeGraph, plan: Plan, row: Cells = (), *, most: int = _MOST, limits: Limits | None = None
+    kg: KnowledgeGraph, plan: pl.Plan, row: Cells = (), *, most: int = _MOST, limits: Limits | None = None
 ) -> RowProof:
     """Return the triples that a row of a plan's result rests on.
 
@@ -433,7 +429,7 @@ def prove(
         StoreError: If the store cannot answer, or not in time.
 
     Example:
-        >>> from mrag.planning.plan import Aggregate, Pattern
+        >>> from mrag.planning import Aggregate, Block, Column, Pattern, Plan, Unknown
         >>> from mrag.stores.oxigraph import OxigraphStore
         >>> kg = KnowledgeGraph(OxigraphStore())
         >>> is_, cat, x = URIRef("urn:is"), URIRef("urn:cat"), Unknown("x")
@@ -449,7 +445,7 @@ def prove(
 
 
 def proofs(
-    kg: KnowledgeGraph, plan: Plan, rows: Sequence[Cells], *, most: int, ends: float, enough: int = MOST
+    kg: KnowledgeGraph, plan: pl.Plan, rows: Sequence[Cells], *, most: int, ends: float, enough: int = MOST
 ) -> Iterator[RowProof]:
     """Yield what each row of a plan's result rests on, as `prove` tells, as far as the time goes.
 
@@ -501,7 +497,7 @@ def proofs(
 
 
 def _together(
-    kg: KnowledgeGraph, plan: Plan, rows: Sequence[Cells], most: int, limits: Limits
+    kg: KnowledgeGraph, plan: pl.Plan, rows: Sequence[Cells], most: int, limits: Limits
 ) -> list[RowProof | None]:
     """Return the proofs of rows by one query for each block that they rest on; None for those it misses.
 
@@ -515,8 +511,8 @@ def _together(
     for number, (block, wanted) in enumerate(blocks, start=1):
         named, classes = kinds_named(block)
         open_ = _open(named)
-        columns = tuple(Column(u, u.name) for u in open_)
-        one = Plan(named, columns, limit=MOST)
+        columns = tuple(pl.Column(u, u.name) for u in open_)
+        one = pl.Plan(named, columns, limit=MOST)
         result = run(kg, one, schema=schema, limits=limits, settled=False)
         if result.truncated or result.runners_up:
             return [None] * len(rows)
@@ -540,7 +536,7 @@ def _together(
 
 
 def _evidence(
-    kg: KnowledgeGraph, plan: Plan, row: Cells, most: int, limits: Limits
+    kg: KnowledgeGraph, plan: pl.Plan, row: Cells, most: int, limits: Limits
 ) -> tuple[dict[Triple, None], bool]:
     """Return the triples that a row rests on, and whether there are more."""
     plan, (row,) = with_groups(kg, plan, [row], limits)
@@ -554,7 +550,7 @@ def _evidence(
         truncated = truncated or more
     shown = {c.value: cell for c, cell in zip(plan.columns, row, strict=True)} if row else {}
     for inner in plan.where.plans if found or not plan.where.patterns else ():
-        names = [Unknown(c.name) for c in inner.columns]
+        names = [pl.Unknown(c.name) for c in inner.columns]
         rows = [
             r
             for r in run(kg, inner, schema=schema_of(kg), limits=limits).rows
@@ -569,7 +565,7 @@ def _evidence(
 
 
 def _supporting(
-    kg: KnowledgeGraph, block: Block, wanted: int | None, most: int, limits: Limits
+    kg: KnowledgeGraph, block: pl.Block, wanted: int | None, most: int, limits: Limits
 ) -> tuple[list[Triple], bool]:
     """Return the triples of some solutions of a block, and whether there are more."""
     schema = schema_of(kg)
@@ -578,14 +574,14 @@ def _supporting(
     open_ = _open(block)
     if not classes and not any(True for _ in patterns_of(block)):
         return [], False
-    if not open_ and len(block.patterns) == 1 and block == Block(block.patterns):
+    if not open_ and len(block.patterns) == 1 and block == pl.Block(block.patterns):
         return _supported(kg, block, classes, {}), False  # whoever shows it looks whether it is there
     if not open_:
-        held = run(kg, Plan(block), schema=schema, limits=limits).holds
+        held = run(kg, pl.Plan(block), schema=schema, limits=limits).holds
         return _supported(kg, block, classes, {}) if held else [], False
     solutions = wanted or max(1, math.ceil(most / max(1, len(block.patterns))))
-    columns = tuple(Column(u, u.name) for u in open_)
-    some = Plan(block, columns, limit=solutions)
+    columns = tuple(pl.Column(u, u.name) for u in open_)
+    some = pl.Plan(block, columns, limit=solutions)
     result = run(kg, some, schema=schema, limits=limits, settled=False, spare=_BEHIND if settled else None)
     found: dict[Triple, None] = {}
     for row in result.rows:
@@ -593,14 +589,17 @@ def _supporting(
     return list(found), wanted is None and bool(result.runners_up or result.truncated)
 
 
-def _open(block: Block) -> list[Unknown]:
+def _open(block: pl.Block) -> list[pl.Unknown]:
     """Return the unknowns in the triples of what may hold in a block."""
     places = (place for p in patterns_of(block) for place in p.places)
-    return sorted({u for u in places if isinstance(u, Unknown)} & reached(block))
+    return sorted({u for u in places if isinstance(u, pl.Unknown)} & reached(block))
 
 
 def _supported(
-    kg: KnowledgeGraph, block: Block, classes: Mapping[Unknown, URIRef], solution: Mapping[Unknown, Cell]
+    kg: KnowledgeGraph,
+    block: pl.Block,
+    classes: Mapping[pl.Unknown, URIRef],
+    solution: Mapping[pl.Unknown, Cell],
 ) -> list[Triple]:
     """Return the triples of a solution of a block, and those by which its kinds are of the classes named."""
     binding = {u: cell for u, cell in solution.items() if cell is not None}

@@ -283,7 +283,6 @@ def substituted(block: pl.Block, by: Replacement, in_conditions: Replacement | N
         >>> print(substituted(liked, {x: URIRef("urn:Tom")}).patterns[0])
         (urn:Tom, urn:likes, ?y)
     """
-
     compared = by if in_conditions is None else in_conditions
 
     def term(value: Any) -> Any:

@@ -10,19 +10,8 @@ from typing import Literal as OneOf
 from rdflib import RDF, XSD, Literal, URIRef
 
 from mrag.graph.kg import KnowledgeGraph
+from mrag.planning import plan as pl
 from mrag.planning.lexical import Candidate
-from mrag.planning.plan import (
-    Aggregate,
-    Arithmetic,
-    Block,
-    Comparison,
-    Condition,
-    Contains,
-    DatePart,
-    Pattern,
-    Plan,
-    Unknown,
-)
 from mrag.planning.profiling import classes_of
 from mrag.planning.reader.frames import Unreadable, bounded, bounds_of, decimal, fitness
 from mrag.planning.reader.units import Unit
@@ -32,7 +21,7 @@ from mrag.planning.scopes import plain, rewritten, walk
 from mrag.rdf.terms import Term
 
 SlotRole: TypeAlias = OneOf["entity", "text", "number", "time", "class", "property"]
-Filling: TypeAlias = "tuple[Term] | tuple[Condition, ...]"
+Filling: TypeAlias = "tuple[Term] | tuple[pl.Condition, ...]"
 """A term in the place of a name or a text, or conditions in the place of those on a value."""
 
 _DATES: Final = (XSD.date, XSD.dateTime)
@@ -54,7 +43,7 @@ class Slot:
     terms: tuple[Term, ...]
     subject_of: tuple[str, ...] = ()
     object_of: tuple[str, ...] = ()
-    bounds: tuple[Comparison, ...] = ()
+    bounds: tuple[pl.Comparison, ...] = ()
 
     @property
     def term(self) -> Term:
@@ -77,18 +66,17 @@ class SlotOption:
         return self.filling != (self.slot.bounds or self.slot.terms)
 
 
-def slots_of(plan: Plan) -> list[Slot]:
+def slots_of(plan: pl.Plan) -> list[Slot]:
     """Return what a plan names, in the order in which it stands there.
 
     Example:
-        >>> from mrag.planning.plan import Unknown
+        >>> from mrag.planning import Block, Pattern, Plan, Unknown
         >>> x = Unknown("x")
-        >>> from mrag.planning.plan import Block
         >>> [s.role for s in slots_of(Plan(Block((Pattern(x, URIRef("urn:in"), URIRef("urn:Rome")),))))]
         ['property', 'entity']
     """
     slots: dict[tuple[SlotRole, tuple[Term, ...]], Slot] = {}
-    patterns = [p for p in walk(plan) if isinstance(p, Pattern)]
+    patterns = [p for p in walk(plan) if isinstance(p, pl.Pattern)]
     for role, terms, at, bounds in _places(plan):
         of = {terms[0], at} if role == "entity" else {at}
         slot = Slot(
@@ -102,46 +90,46 @@ def slots_of(plan: Plan) -> list[Slot]:
     return list(slots.values())
 
 
-def _is_said(pattern: Pattern) -> bool:
+def _is_said(pattern: pl.Pattern) -> bool:
     return isinstance(pattern.predicate, URIRef) and pattern.predicate != RDF.type
 
 
-_Place: TypeAlias = tuple[SlotRole, tuple[Term, ...], object, tuple[Comparison, ...]]
+_Place: TypeAlias = tuple[SlotRole, tuple[Term, ...], object, tuple[pl.Comparison, ...]]
 
 
-def _places(plan: Plan) -> Iterator[_Place]:
+def _places(plan: pl.Plan) -> Iterator[_Place]:
     """Yield roles and terms, each with the unknown that says what it is, and how that is compared."""
     compared = [c for c in walk(plan) if _is_bound(c)]
     for part in walk(plan):
-        if isinstance(part, Pattern) and part.predicate == RDF.type:
+        if isinstance(part, pl.Pattern) and part.predicate == RDF.type:
             if isinstance(part.object, URIRef):
                 yield "class", (part.object,), part.subject, ()
-        elif isinstance(part, Pattern):
+        elif isinstance(part, pl.Pattern):
             if isinstance(part.subject, URIRef):
                 yield "entity", (part.subject,), None, ()
             if isinstance(part.predicate, URIRef):
                 yield "property", (part.predicate,), None, ()
             if isinstance(part.object, URIRef):
                 yield "entity", (part.object,), None, ()
-        elif isinstance(part, Contains) and part.position == "whole":
+        elif isinstance(part, pl.Contains) and part.position == "whole":
             yield "text", (Literal(part.text),), plain(part.value), ()
-        elif isinstance(part, Comparison):
+        elif isinstance(part, pl.Comparison):
             for side, other in ((part.left, part.right), (part.right, part.left)):
                 if isinstance(side, URIRef):
                     yield "entity", (side,), other, ()
             if _is_bound(part):
                 bounds = tuple(dict.fromkeys(c for c in compared if c.left == part.left))
                 terms = tuple(dict.fromkeys(c.right for c in bounds if isinstance(c.right, Literal)))
-                dated = isinstance(part.left, DatePart | Arithmetic) or terms[0].datatype in _DATES
+                dated = isinstance(part.left, pl.DatePart | pl.Arithmetic) or terms[0].datatype in _DATES
                 yield "time" if dated else "number", terms, plain(part.left), bounds
 
 
-def _is_bound(part: object) -> TypeGuard[Comparison]:
-    value = part.right if isinstance(part, Comparison) else None
+def _is_bound(part: object) -> TypeGuard[pl.Comparison]:
+    value = part.right if isinstance(part, pl.Comparison) else None
     return isinstance(value, Literal) and value.datatype != XSD.boolean
 
 
-def fill(plan: Plan, changes: Sequence[tuple[Slot, Filling]]) -> Plan:
+def fill(plan: pl.Plan, changes: Sequence[tuple[Slot, Filling]]) -> pl.Plan:
     """Return a plan with something else in the places of some of its slots, all at once.
 
     Args:
@@ -158,25 +146,25 @@ def fill(plan: Plan, changes: Sequence[tuple[Slot, Filling]]) -> Plan:
 
     def change(value: Any) -> Any:
         match value:
-            case Pattern(subject, predicate, named):
+            case pl.Pattern(subject, predicate, named):
                 end = put("class" if predicate == RDF.type else "entity", named)
                 subject, predicate = put("entity", subject), put("property", predicate)
                 return replace(value, subject=subject, predicate=predicate, object=end)
-            case Comparison(left, relation, right):
-                return Comparison(put("entity", left), relation, put("entity", right))
-            case Contains(text=text):
+            case pl.Comparison(left, relation, right):
+                return pl.Comparison(put("entity", left), relation, put("entity", right))
+            case pl.Contains(text=text):
                 return replace(value, text=str(put("text", Literal(text))))
         return value
 
     return rewritten(plan, change)
 
 
-def _compared(plan: Plan, slot: Slot, new: Any) -> Plan:
+def _compared(plan: pl.Plan, slot: Slot, new: Any) -> pl.Plan:
     """Return a plan with other conditions in the place of those on a value."""
 
     def change(value: Any) -> Any:
-        name = {Block: "conditions", Plan: "having"}.get(type(value), "")
-        conditions: tuple[Condition, ...] = getattr(value, name) if name else ()
+        name = {pl.Block: "conditions", pl.Plan: "having"}.get(type(value), "")
+        conditions: tuple[pl.Condition, ...] = getattr(value, name) if name else ()
         first = next((n for n, c in enumerate(conditions) if c in slot.bounds), None)
         if first is None:
             return value
@@ -216,27 +204,27 @@ class SlotFitter:
                     more = (1 - candidate.score) / 2 if candidate.way == "tokens" else 0.0
                     yield SlotOption(slot, (term_of(candidate),), candidate.name, candidate.score + more)
 
-    def _bounds(self, unit: Unit, slot: Slot) -> tuple[Condition, ...]:
+    def _bounds(self, unit: Unit, slot: Slot) -> tuple[pl.Condition, ...]:
         """Return how a value is compared with a quantity or a time; nothing where it cannot be."""
         if unit.kind not in ("quantity", "time") or unit.part == "rank":
             return ()
         first, value = slot.bounds[0], plain(slot.bounds[0].left)
         if unit.op == "=" and len(unit.values) == 1 and len(slot.bounds) == 1:
             unit = replace(unit, op=first.relation)
-        if unit.part == "month" and isinstance(first.left, DatePart) and first.left.part == "year-month":
+        if unit.part == "month" and isinstance(first.left, pl.DatePart) and first.left.part == "year-month":
             # A month without a year is one of the year that was spoken of.
             year = str(slot.term).split("-")[0]
             unit = replace(unit, part="year-month", values=tuple(f"{year}-{int(m):02}" for m in unit.values))
         infos = (self._schema.properties.get(p) for p in slot.object_of)
         info = next((i for i in infos if i is not None), None)
         try:
-            if info is not None and isinstance(value, Unknown):
+            if info is not None and isinstance(value, pl.Unknown):
                 # "In 2023" is no number that is far from all others.
                 like = 0.0 if info.kind == "text" else fitness(SchemaWays(self._schema), info, unit)
                 yearly = unit.kind == "quantity" and is_year(unit.values[0]) and not unit.unit
                 fits = like is not None and (like >= 0 or not yearly)
                 return tuple(bounds_of(value, info, unit)) if fits else ()
-            if isinstance(value, Aggregate) and unit.kind == "quantity":
+            if isinstance(value, pl.Aggregate) and unit.kind == "quantity":
                 return tuple(bounded(first.left, unit.op, [decimal(v) for v in unit.values]))
         except Unreadable:
             pass

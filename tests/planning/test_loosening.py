@@ -14,7 +14,7 @@ from rdflib import RDF, Literal, URIRef
 import mrag
 from mrag.errors import MissingIndex
 from mrag.evaluation import GoldQuestion
-from mrag.evaluation.answers import solved_readings
+from mrag.evaluation.answers import SolvedReading, fit, solved_readings
 from mrag.generation.result import Answer
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning import (
@@ -31,7 +31,7 @@ from mrag.planning import (
 )
 from mrag.planning.answering import _doubt, compute
 from mrag.planning.answering import answered as replayed
-from mrag.planning.certainty import FEATURES, Certainty, SolvedReading, fit
+from mrag.planning.certainty import FEATURES, Certainty
 from mrag.planning.following import LastAnswer
 from mrag.planning.loosening import why_nothing
 from mrag.planning.plan import Relation
