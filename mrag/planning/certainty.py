@@ -21,7 +21,6 @@ from mrag.planning.plan import Aggregate, Block, Comparison, Plan
 from mrag.planning.profiling import classes_of, schema_of
 from mrag.planning.reader.reader import LONGEST
 from mrag.planning.readings import FoundReading, alike_named
-from mrag.planning.run import PlanResult
 from mrag.planning.schema import PropertyInfo, Schema
 
 
@@ -157,7 +156,7 @@ def _measure(
         "guesses": sum(own.get(name, 0.0) for name in _GUESSES),
         "matches": sum(value for name, value in own.items() if name.startswith("match:")),
         "rivals": min(rivals / max(same, _LEAST), 3.0),
-        "nothing": float(_is_zero(result) or bool(not result.rows and alike_named(reading.plan))),
+        "nothing": float(result.is_zero or bool(not result.rows and alike_named(reading.plan))),
         "no": float(reading.plan.yes_or_no and not holds),
         "yes": float(holds),
         "single": float(len(result.rows) == 1),
@@ -184,7 +183,7 @@ def is_nothing(one: FoundReading) -> bool:
     if reading.plan.yes_or_no:
         # Of two numbers that are compared a no tells as much as a yes.
         return not result.holds and not _compares_numbers(reading.plan)
-    return _is_zero(result) or not any(cell is not None for row in result.rows for cell in row)
+    return result.is_zero or not any(cell is not None for row in result.rows for cell in row)
 
 
 _ORDERS: Final = ("<", "<=", ">", ">=")
@@ -200,10 +199,6 @@ def _compares_numbers(plan: Plan) -> bool:
     named = all(isinstance(p.subject, URIRef) for p in only.patterns)
     ordered = all(isinstance(c, Comparison) and c.relation in _ORDERS for c in only.conditions)
     return plan.where == only and bool(only.conditions) and named and ordered
-
-
-def _is_zero(result: PlanResult) -> bool:
-    return len(result.rows) == 1 and all(str(cell) == "0" for cell in result.rows[0])
 
 
 def _counts_ones(one: FoundReading) -> bool:

@@ -113,9 +113,10 @@ def _is_implied(pattern: pl.Pattern, patterns: Iterable[pl.Pattern], schema: Sch
     return False
 
 
-def size_of(pattern: pl.Pattern, schema: Schema) -> int:
-    """Return about how many triples a pattern matches."""
-    fixed = not isinstance(pattern.subject, pl.Unknown), not isinstance(pattern.object, pl.Unknown)
+def size_of(pattern: pl.Pattern, schema: Schema, given: Collection[pl.Unknown] = ()) -> int:
+    """Return about how many triples a pattern matches, for each value of the unknowns that are given."""
+    ends = (pattern.subject, pattern.object)
+    fixed = tuple(not isinstance(end, pl.Unknown) or end in given for end in ends)
     if pattern.predicate == RDF.type and fixed == (False, True):
         known = schema.classes.get(str(pattern.object))
         narrower = [schema.classes.get(str(c)) for c in pattern.narrower]
@@ -139,7 +140,7 @@ def solutions_of(block: pl.Block, schema: Schema) -> int:
     for branches in block.either:
         if (one := one_of(branches)) is not None:
             about = [p for p in block.patterns if one[0] in (p.subject, p.object) and p.predicate != RDF.type]
-            return len(branches) * max((int(_fan(p, {one[0]}, schema)) for p in about), default=1)
+            return len(branches) * max((size_of(p, schema, one[:1]) for p in about), default=1)
     fixed = [size_of(p, schema) for p in block.patterns if is_given(p)]
     return min(fixed) if fixed else max((size_of(p, schema) for p in block.patterns), default=0)
 
@@ -191,14 +192,6 @@ def is_told_once(block: pl.Block, by: Collection[pl.Unknown], schema: Schema | N
             if told and info is not None and info.functional and not p.repeated:
                 known |= _unknowns(p)
     return not any(p.narrower or not _unknowns(p) <= known for p in patterns)
-
-
-def _fan(pattern: pl.Pattern, known: set[pl.Unknown], schema: Schema) -> float:
-    """Return about how many triples a pattern matches for one solution."""
-    info = schema.properties.get(str(pattern.predicate))
-    if info is None or {pattern.subject, pattern.object} <= known:
-        return 1
-    return info.triples / max(1, info.subjects if pattern.subject in known else info.objects)
 
 
 def _unknowns(pattern: pl.Pattern) -> set[pl.Unknown]:

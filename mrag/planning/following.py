@@ -32,6 +32,7 @@ from mrag.planning.scopes import (
     all_patterns,
     check,
     exchange_unknowns,
+    fresh,
     merged,
     rewritten,
     sides,
@@ -244,7 +245,7 @@ def _unify(plan: pl.Plan, topic: Topic, base: pl.Block, schema: Schema) -> pl.Pl
             # One thing has one such value, so it is the value that was spoken of.
             names.setdefault(pattern.object, value)  # type: ignore[arg-type]
     for unknown in sorted({u for u in walk(plan) if isinstance(u, pl.Unknown)} - set(names)):
-        names[unknown] = _fresh(unknown, taken | set(names.values()))
+        names[unknown] = fresh(unknown, taken | set(names.values()))
     exact = {p for p in typed if str(p.object) == topic.cls}
     where = replace(plan.where, patterns=tuple(p for p in plan.where.patterns if p not in exact))
     if not any(topic.unknown in (p.subject, p.object) for p in base.patterns):
@@ -264,7 +265,7 @@ def _among_them(where: pl.Block, topic: Topic, base: pl.Block, schema: Schema) -
         if len(things) != 1:
             return value
         taken = {u for u in walk(value.plan) if isinstance(u, pl.Unknown)}
-        names = {u: _fresh(u, taken) for u in sorted({u for u in walk(base) if isinstance(u, pl.Unknown)})}
+        names = {u: fresh(u, taken) for u in sorted({u for u in walk(base) if isinstance(u, pl.Unknown)})}
         names[topic.unknown] = things.pop()
         block = merged(exchange_unknowns(base, names), value.plan.where)
         return replace(value, plan=replace(value.plan, where=block))
@@ -281,14 +282,6 @@ def _roundabout(block: pl.Block) -> bool:
 def _relatives(cls: str, schema: Schema) -> set[str]:
     """Return a class with those above and below it."""
     return {cls} | schema.above(cls) | {c for c in schema.classes if cls in schema.above(c)}
-
-
-def _fresh(unknown: pl.Unknown, taken: set[pl.Unknown]) -> pl.Unknown:
-    free, number = unknown, 1
-    while free in taken:
-        number += 1
-        free = pl.Unknown(f"{unknown.name}_{number}")
-    return free
 
 
 def _are_related(topic: Topic, base: pl.Block, inner: pl.Block) -> bool:
@@ -381,7 +374,7 @@ def _orders_them(plan: pl.Plan, topic: Topic) -> bool:
 
 
 def _column(name: str, columns: Sequence[pl.Column]) -> str:
-    return _fresh(pl.Unknown(name), {pl.Unknown(c.name) for c in columns}).name
+    return fresh(pl.Unknown(name), {pl.Unknown(c.name) for c in columns}).name
 
 
 # Words
@@ -540,37 +533,15 @@ def goes_on(reader: RoleReader, text: str) -> bool:
 # Other names in the same plan
 
 
-@dataclass(frozen=True)
-class Replacement:
-    """A plan with other names in it.
-
-    Attributes:
-        plan: The plan.
-        shown: Names of the columns that are shown.
-        score: How like the words its names are.
-        changes: What was put where.
-    """
-
-    plan: pl.Plan
-    shown: tuple[str, ...]
-    score: float
-    changes: tuple[SlotOption, ...] = ()
-
-
-def _place(one: Replacement, options: Sequence[SlotOption], schema: Schema) -> list[Replacement]:
-    """Return plans with one more name in the place of another one; the same where it is named again."""
-    taken = [o.slot.term for o in one.changes]
+def _closest(options: Sequence[SlotOption], before: Sequence[SlotOption]) -> list[list[SlotOption]]:
+    """Return the options for one more name beside those before; none to change where it stays."""
+    taken = [o.slot.term for o in before]
     free = [o for o in options if o.slot.term not in taken]
     best = max((o.score for o in free), default=0.0)
     close = {(o.slot, o.filling): o for o in reversed(free) if o.score >= best - _CLOSE}
     if any(not o.changes for o in close.values()):
-        return [one]
-    replacements = []
-    for option in reversed(close.values()):
-        plan = fill(one.plan, [(option.slot, option.filling)])
-        plan, shown = _call(plan, one.shown, option.slot, option.filling[0], schema)
-        replacements.append(Replacement(plan, shown, min(one.score, option.score), (*one.changes, option)))
-    return replacements
+        return [[]]
+    return [[option] for option in reversed(close.values())]
 
 
 def _call(
@@ -704,31 +675,24 @@ class _FollowUp:
         if way.left or not way.named or not way.cues <= {"group"}:
             return
         fitter, display = SlotFitter(self.kg, self.schema), Display(self.kg)
-        ways = [Replacement(self.last.plan, self.last.shown, 1.0)]
-        words = tokens(self.said.text)
-        for slot in way.named:
-            said = self.said.text[words[slot.start].start : words[slot.end - 1].end]
-            ways = [
-                more
-                for one in ways
-                for more in _place(
-                    one,
-                    [
-                        o if not self.said.adds else _add(o)
-                        for unit in slot.units
-                        for o in fitter.options(unit, said, slots_of(one.plan))
-                    ],
-                    self.schema,
-                )
-            ][:_WAYS]
-        ways = [one for one in ways if one.changes]
+        words, slots = tokens(self.said.text), slots_of(self.last.plan)
+        ways: list[list[SlotOption]] = [[]]
+        for named in way.named:
+            said = self.said.text[words[named.start].start : words[named.end - 1].end]
+            options = [o for unit in named.units for o in fitter.options(unit, said, slots)]
+            options = [_add(o) for o in options] if self.said.adds else options
+            ways = [before + more for before in ways for more in _closest(options, before)][:_WAYS]
+        ways = [changes for changes in ways if changes]
         if len(ways) > 1:
-            places = dict.fromkeys(f"“{_name(display, o.slot.term)}”" for one in ways for o in one.changes)
+            places = dict.fromkeys(f"“{_name(display, o.slot.term)}”" for changes in ways for o in changes)
             self.why = f"it is open whether it is meant in place of {' or of '.join(places)}"
-        for one in ways:
-            told = [f"“{o.name}” in place of “{_name(display, o.slot.term)}”" for o in one.changes]
+        for changes in ways:
+            plan, shown = fill(self.last.plan, [(o.slot, o.filling) for o in changes]), self.last.shown
+            for o in changes:
+                plan, shown = _call(plan, shown, o.slot, o.filling[0], self.schema)
+            told = [f"“{o.name}” in place of “{_name(display, o.slot.term)}”" for o in changes]
             note = f"read as a follow-up, with {' and '.join(told)}"
-            yield reading_of(one.plan, one.shown, likely(one.score) / len(ways), note)
+            yield reading_of(plan, shown, likely(min(o.score for o in changes)) / len(ways), note)
 
     def _pick(self, way: FollowUnits) -> Iterator[Reading]:
         """Yield the plan for one of the things that were found, or without it: "only Texas"."""

@@ -26,6 +26,7 @@ from mrag.planning.scopes import (
     aggregates,
     bound,
     folds_of,
+    fresh,
     keys,
     mentioned,
     merged,
@@ -288,15 +289,10 @@ def with_groups(
     hidden = [u for u in dict.fromkeys(plan.group_by) if all(c.value != u for c in plan.columns)]
     if not hidden or (not all(rows) and not plan.yes_or_no):
         return plan, list(rows)
-    taken = {c.name for c in plan.columns}
-    columns = list(plan.columns)
+    columns = plan.columns
     for unknown in hidden:
-        name = unknown.name
-        while name in taken:
-            name += "_"
-        taken.add(name)
-        columns.append(pl.Column(unknown, name))
-    shown = replace(plan, columns=tuple(columns), order=(), limit=None, offset=0, ties=False)
+        columns += (pl.Column(unknown, fresh(unknown, {pl.Unknown(c.name) for c in columns}).name),)
+    shown = replace(plan, columns=columns, order=(), limit=None, offset=0, ties=False)
     if len(rows) == 1:
         some = of_row(shown, (*rows[0], *(None for _ in hidden)))
     else:
@@ -407,9 +403,7 @@ class RowProof:
         return tuple(line.triple for line in self.context.lines)
 
 
-def prove(
-    kg: KnowledgeGraph, plan: pl.Plan, row: Cells = (), *, most: int = _MOST, limits: Limits | None = None
-) -> RowProof:
+def prove(kg: KnowledgeGraph, plan: pl.Plan, row: Cells = (), *, most: int = _MOST) -> RowProof:
     """Return the triples that a row of a plan's result rests on.
 
     For a listed row they are those of one solution, the compared values among them; for a minimum or
@@ -422,7 +416,6 @@ def prove(
         plan: The plan that was run.
         row: The row, as `run` gave it; empty for yes or no.
         most: Most triples; 500 is the most there is.
-        limits: Seconds that each query may take.
 
     Raises:
         ConfigError: If the plan says nothing sensible.
@@ -439,9 +432,8 @@ def prove(
         ['(Kit, <urn:is>, cat)', '(Tom, <urn:is>, cat)']
         >>> kg.close()
     """
-    limits, most = limits or LIMITS, min(most, MOST)
-    found, truncated = _evidence(kg, plan, row, most, limits)
-    return RowProof(lines_of(kg, [list(found)], most)[0], truncated)
+    (found,) = proofs(kg, plan, [row], most=min(most, MOST), ends=time.monotonic() + LIMITS.seconds)
+    return found
 
 
 def proofs(

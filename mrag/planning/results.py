@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from itertools import accumulate
@@ -21,14 +21,14 @@ from mrag.generation.result import AnswerCell, Computed, OtherReading
 from mrag.graph.kg import KnowledgeGraph
 from mrag.language.grammar import as_noun
 from mrag.planning.compiler import work_of
-from mrag.planning.plan import Pattern, Unknown
+from mrag.planning.plan import Pattern, Plan, Unknown
 from mrag.planning.profiling import schema_of
 from mrag.planning.readings import Reading, alike_named, united
 from mrag.planning.run import Found, PlanResult, ask_together, run
 from mrag.planning.schema import Schema
 from mrag.planning.scopes import plain, walk
 from mrag.planning.units import units_shown, with_unit
-from mrag.planning.values import measured
+from mrag.planning.values import Cells, measured
 from mrag.planning.wording import to_words
 from mrag.rdf.terms import XSD, Term
 from mrag.stores.base import Limits, SelectResult
@@ -144,8 +144,11 @@ def of_none(readings: Sequence[Reading], first: PlanResult | str) -> bool:
     """Return whether the likeliest reading asks for what is related to several names, and nothing is."""
     if not readings or isinstance(first, str) or readings[0].plan.yes_or_no:
         return False
-    none = not first.rows or (len(first.rows) == 1 and all(str(cell) == "0" for cell in first.rows[0]))
-    return none and readings[0].probability >= EVEN and bool(alike_named(readings[0].plan))
+    return (
+        (not first.rows or first.is_zero)
+        and readings[0].probability >= EVEN
+        and bool(alike_named(readings[0].plan))
+    )
 
 
 def with_either(readings: Sequence[Reading], question: str) -> list[Reading]:
@@ -163,7 +166,7 @@ def found_something(reading: Reading, result: PlanResult) -> bool:
     plan = reading.plan
     if plan.yes_or_no:
         return True
-    if len(result.rows) == 1 and plan.grouped and all(str(cell) == "0" for cell in result.rows[0]):
+    if plan.grouped and result.is_zero:
         # Nothing to count is mostly a name that was misread.
         return reading.probability >= _TRUSTED
     return bool(result.rows) and any(cell is not None for row in result.rows for cell in row)
@@ -207,13 +210,19 @@ def rows_of(display: Display, reading: Reading, result: PlanResult) -> list[tupl
     """Return the rows of the columns that are asked for."""
     if reading.plan.yes_or_no:
         return [(AnswerCell(Literal(result.holds), "yes" if result.holds else "no"),)]
-    at = [result.columns.index(name) for name in reading.shown]
-    display.prepare(sorted({str(row[i]) for row in result.rows for i in at if isinstance(row[i], URIRef)}))
-    computed = {i for i in at if not isinstance(plain(reading.plan.columns[i].value), Unknown)}
-    units = units_shown(reading.plan, schema_of(display.kg))
-    unit = [units.get(name, "") for name in result.columns]
-    rows = (tuple(cell_of(display, row[i], i in computed, unit[i]) for i in at) for row in result.rows)
-    return list(dict.fromkeys(rows))
+    return list(dict.fromkeys(_shown(display, reading.plan, reading.shown, result.rows)))
+
+
+def _shown(
+    display: Display, plan: Plan, names: Iterable[str], rows: Sequence[Cells]
+) -> Iterator[tuple[AnswerCell, ...]]:
+    """Yield rows as they are shown, of the columns of some names."""
+    columns = {column.name: at for at, column in enumerate(plan.columns)}
+    units, at = units_shown(plan, schema_of(display.kg)), [(columns[name], name) for name in names]
+    display.prepare(sorted({str(row[i]) for row in rows for i, _ in at if isinstance(row[i], URIRef)}))
+    computed = {i for i, _ in at if not isinstance(plain(plan.columns[i].value), Unknown)}
+    for row in rows:
+        yield tuple(cell_of(display, row[i], i in computed, units.get(name, "")) for i, name in at)
 
 
 def brief(rows: Sequence[tuple[AnswerCell, ...]]) -> str:
@@ -271,11 +280,6 @@ def next_rows(
     if not (reading.plan.order and result.runners_up and result.rows):
         return (), ()
     keys = [o.column for o in reading.plan.order if o.column not in reading.shown]
-    at = [result.columns.index(name) for name in dict.fromkeys((*reading.shown, *keys))]
-    units = units_shown(reading.plan, schema_of(display.kg))
-    unit = [units.get(name, "") for name in result.columns]
-    last, *runners = (
-        tuple(cell_of(display, row[i], unit=unit[i]) for i in at)
-        for row in (result.rows[-1], *result.runners_up)
-    )
+    names = dict.fromkeys((*reading.shown, *keys))
+    last, *runners = _shown(display, reading.plan, names, (result.rows[-1], *result.runners_up))
     return tuple(dict.fromkeys(row for row in runners if row != last))[:_NEXT], last if keys else ()

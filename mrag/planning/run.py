@@ -54,6 +54,11 @@ class PlanResult:
     truncated: bool = False
     seconds: float = 0.0
 
+    @property
+    def is_zero(self) -> bool:
+        """Return whether it is one row of nothing but zeros: there was nothing to count."""
+        return len(self.rows) == 1 and all(str(cell) == "0" for cell in self.rows[0])
+
 
 def run(
     kg: KnowledgeGraph,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from operator import is_
 from typing import Any, TypeAlias, TypeVar
@@ -87,6 +87,20 @@ def borrowed(block: pl.Block, outer: set[pl.Unknown]) -> set[pl.Unknown]:
     for inner in (*block.branches, *block.optional):
         found |= borrowed(inner, outer)
     return (found & outer) - reached(block)
+
+
+def fresh(unknown: pl.Unknown, taken: Collection[pl.Unknown]) -> pl.Unknown:
+    """Return an unknown that is not taken yet, of the name of another one.
+
+    Example:
+        >>> print(fresh(pl.Unknown("film"), {pl.Unknown("film"), pl.Unknown("film_2")}))
+        ?film_3
+    """
+    free, number = unknown, 1
+    while free in taken:
+        number += 1
+        free = pl.Unknown(f"{unknown.name}_{number}")
+    return free
 
 
 _PARTS = ("patterns", "conditions", "without", "either", "optional", "plans")
