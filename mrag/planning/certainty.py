@@ -121,20 +121,10 @@ _LOOKED_AT: Final = 20
 """Rows in which things without a name are looked for."""
 
 
-def measure(kg: KnowledgeGraph, readings: Sequence[FoundReading]) -> list[Features | None]:
-    """Return the features of the readings of a question that found something; None if not the reader's.
-
-    Args:
-        kg: The graph.
-        readings: The readings that were run, with what they found.
-    """
-    answers = [_answer(one) for one in readings]
-    return [_measure(kg, at, readings, answers) for at in range(len(readings))]
-
-
 def _measure(
     kg: KnowledgeGraph, at: int, readings: Sequence[FoundReading], answers: Sequence[object]
 ) -> Features | None:
+    """Return the features of a reading beside the others that found something; None if not the reader's."""
     reading, result = one = readings[at]
     own = reading.features
     if "score" not in own:
@@ -313,8 +303,9 @@ def weighed(kg: KnowledgeGraph, readings: Sequence[FoundReading]) -> list[FoundR
         kg: The graph.
         readings: The readings that were run, with what they found.
     """
-    model = shipped_certainty()
+    model, answers = shipped_certainty(), [_answer(one) for one in readings]
+    every = [_measure(kg, at, readings, answers) for at in range(len(readings))]
     return [
         (replace(reading, certainty=model.of(features), measured=features) if features else reading, result)
-        for (reading, result), features in zip(readings, measure(kg, readings), strict=True)
+        for (reading, result), features in zip(readings, every, strict=True)
     ]

@@ -165,52 +165,51 @@ Value: TypeAlias = Term | float | str | None
 """A term, or what was computed: a number, the text of a date, or nothing."""
 
 
-_DATE = compile_late(r"(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?!\d)", re.A)
-_MONTH_PATTERN = compile_late(r"(\d{4})-(0[1-9]|1[0-2])(?=Z?\Z|-(0[1-9]|[12]\d|3[01]))", re.A)
-_TIME = compile_late(r"[T ]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?", re.A)
+def _fits(text: str, pattern: str) -> bool:
+    """Return whether a text begins as an expression for SPARQL says, which ends a text only at its end."""
+    return re.match(pattern.replace("$", r"\Z"), text) is not None
 
 
 def moment(value: Value) -> tuple[int, int] | None:
     """Return the days since the year 1 and the seconds of the last day."""
-    match = _DATE.match(str(value))
-    if value is None or match is None:
+    text = stamp(value)
+    if text is None:
         return None
-    day = date(int(match[1]), int(match[2]), 1) + timedelta(int(match[3]) - 1)
-    time = _TIME.match(str(value), 10)
-    hours, minutes, seconds = (int(n or 0) for n in time.groups()) if time else (0, 0, 0)
+    day = date(int(text[:4]), int(text[5:7]), 1) + timedelta(int(text[8:10]) - 1)
+    hours, minutes, seconds = map(int, text[11:].split(":"))
     return day.toordinal(), hours * 3600 + minutes * 60 + seconds
 
 
 def date_part(part: Part, value: Value) -> Value:
     """Return a part of the date that a value is; None if it is none."""
     text = "" if value is None else str(value)
-    if part == "year":
-        year = re.match(r"(-?\d{4})-(?:0[1-9]|1[0-2])(?:-|Z?\Z)|(-?\d{1,4})Z?\Z", text, re.A)
-        return float(year[1] or year[2]) if year else None
-    month = _MONTH_PATTERN.match(text)
-    day = _DATE.match(text)
-    time = _TIME.match(text, 10) if day else None
-    if part in ("quarter", "month", "year-month"):
-        if month is None:
-            return None
-        number = int(month[2])
-        return text[:7] if part == "year-month" else float((number + 2) // 3 if part == "quarter" else number)
-    if day is None or (part in ("hour", "clock") and time is None):
+    if not _fits(text, _PARTS[part][0]):
         return None
-    if time is not None and part in ("hour", "clock"):
-        return float(time[1]) if part == "hour" else f"{time[1]}:{time[2]}:{time[3] or '00'}"
-    if part == "weekday":
-        return float((moment(text) or (0, 0))[0] % 7 or 7)
-    return text[:10] if part == "date" else float(day[3])
+    match part:
+        case "year":
+            return float(re.findall("-?[0-9]+", text)[0])
+        case "quarter":
+            return float((int(text[5:7]) + 2) // 3)
+        case "month":
+            return float(text[5:7])
+        case "day":
+            return float(text[8:10])
+        case "weekday":
+            return float((moment(text) or (0, 0))[0] % 7 or 7)
+        case "hour":
+            return float(text[11:13])
+        case "clock":
+            return text[11:16] + (text[16:19] if _fits(text, SECOND) else ":00")
+        case "date":
+            return text[:10]
+        case "year-month":
+            return text[:7]
 
 
 def stamp(value: Value) -> str | None:
     """Return a date with its time in one spelling."""
     text = str(value)
-    if _DATE.match(text) is None:
-        return None
-    time = _TIME.match(text, 10)
-    return f"{text[:10]}T" + (f"{time[1]}:{time[2]}:{time[3] or '00'}" if time else "00:00:00")
+    return f"{text[:10]}T{date_part('clock', text) or '00:00:00'}" if _fits(text, DATE) else None
 
 
 Precision: TypeAlias = OneOf["date", "year-month", "time"]
