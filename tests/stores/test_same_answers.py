@@ -117,5 +117,5 @@ def test_a_question_costs_five_requests_at_most(
                 with KnowledgeGraph(store) as kg:
                     for number, question in enumerate(QUESTIONS["demo"]):
                         before = made.requests if number else 0
-                        mrag.ask(kg, question, model="none", how="plan")
+                        compute(kg, question, seconds=300)  # however busy the machine is
                         assert not known or made.requests - before <= (5 if number else 10), question
