@@ -18,7 +18,8 @@ from mrag.rdf import queries
 from mrag.rdf.terms import OWL, RDF, SKOLEM, XSD, OxTerm, Triple, curie, is_allowed_tag
 from mrag.stores.base import Dataset
 
-VOCABULARY: dict[str, str] = tables("context/words.toml")["vocabulary"]
+_WORDS = tables("context/words.toml")
+VOCABULARY: dict[str, str] = _WORDS["vocabulary"]
 """Words for terms of the common vocabularies, which no graph labels."""
 
 _DEPTH = 4
@@ -143,7 +144,7 @@ class Display:
         def first(name: str) -> OxTerm | None:
             return min(facts.get(name, []), key=str, default=None)
 
-        for key, opening, between in _COMBINATIONS:
+        for key, opening, between in _WORDS["combinations"]:
             if (members := first(OWL + key)) is not None:
                 return f"{opening}({between.join(self._list(members, show))})"
         if (other := first(OWL + "complementOf")) is not None:
@@ -167,7 +168,7 @@ class Display:
         name = self.predicate(role.value) if isinstance(role, ox.NamedNode) else "something"
         if isinstance(role, ox.NamedNode) and role.value.startswith(SKOLEM):
             name = show(role)
-        for key, word in _RESTRICTIONS:
+        for key, word in _WORDS["restrictions"]:
             if (value := first(OWL + key)) is not None:
                 kind = first(OWL + "onClass")
                 return f"{name} {word} {show(value)}" + (f" {show(kind)}" if kind is not None else "")
@@ -188,21 +189,6 @@ class Display:
                 break
             head = rest
         return items
-
-
-_COMBINATIONS = (("intersectionOf", "", " and "), ("unionOf", "", " or "), ("oneOf", "one of ", ", "))
-_RESTRICTIONS = (
-    ("someValuesFrom", "some"),
-    ("allValuesFrom", "only"),
-    ("hasValue", "value"),
-    ("hasSelf", "self"),
-    ("minQualifiedCardinality", "at least"),
-    ("maxQualifiedCardinality", "at most"),
-    ("qualifiedCardinality", "exactly"),
-    ("minCardinality", "at least"),
-    ("maxCardinality", "at most"),
-    ("cardinality", "exactly"),
-)
 
 
 _BATCH = 500

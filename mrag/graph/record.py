@@ -14,6 +14,7 @@ from typing import Literal as OneOf
 import pyoxigraph as ox
 from rdflib import BNode, Literal, URIRef
 
+from mrag._tables import tables
 from mrag.errors import ConfigError
 from mrag.rdf import queries
 from mrag.rdf.patterns import to_data
@@ -33,25 +34,12 @@ Status: TypeAlias = OneOf["asserted", "inferred", "enriched", "completed"]
 _LISTED = 5
 _WRITTEN = re.compile(r"urn:mrag:kg:[^:]+:(enriched|completed):\d+|urn:graph:[^:]+:(enriched|completed)")
 
-LABELS: tuple[str, ...] = (
-    "http://www.w3.org/2004/02/skos/core#prefLabel",
-    "http://www.w3.org/2000/01/rdf-schema#label",
-    "http://schema.org/name",
-    "https://schema.org/name",
-    "http://purl.org/dc/terms/title",
-    "http://purl.org/dc/elements/1.1/title",
-    "http://xmlns.com/foaf/0.1/name",
-)
+_NAMES = tables("graph/names.toml")
+
+LABELS: tuple[str, ...] = tuple(_NAMES["labels"])
 """Properties that label an entity, best first."""
 
-ALTERNATIVE: tuple[str, ...] = (
-    "http://www.w3.org/2004/02/skos/core#altLabel",
-    "http://www.w3.org/2004/02/skos/core#hiddenLabel",
-    "http://schema.org/alternateName",
-    "https://schema.org/alternateName",
-    "http://purl.org/dc/terms/alternative",
-    "http://xmlns.com/foaf/0.1/nick",
-)
+ALTERNATIVE: tuple[str, ...] = tuple(_NAMES["alternative"])
 """Properties of other names, beside `LABELS`."""
 
 

@@ -18,6 +18,7 @@ from itertools import islice
 
 from rdflib import Literal
 
+from mrag._tables import tables
 from mrag.errors import ConfigError, EndpointError, TermError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import SYSTEM, read_record
@@ -98,23 +99,7 @@ class View:
         return hashlib.blake2b(parts, digest_size=8).hexdigest()
 
 
-VIEWS: Mapping[str, View] = {
-    view.name: view
-    for view in (
-        View(
-            "fashion/garments", "kg/fashion/garments", "fashionpedia-garments.ttl",
-            "images with garments, each with its own attributes",
-        ),
-        View(
-            "fashion/images", "kg/fashion/images", "fashionpedia-images.ttl",
-            "images with a sentence for each annotation",
-        ),
-        View(
-            "fashion/cel", "kg/fashion/cel", "fashionpedia-cel.ttl",
-            "images linked to the categories and attributes that they show",
-        ),
-    )
-}  # fmt: skip
+VIEWS: Mapping[str, View] = {one["name"]: View(**one) for one in tables("graph/views.toml")["view"]}
 """The views that come with the package, by name; the largest first."""
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
-from importlib.resources import files
 from typing import Final
 
-_LISTS: Final = tomllib.loads((files("mrag") / "graphcodes" / "english.toml").read_text(encoding="utf-8"))
+from mrag._tables import tables
+
+_LISTS: Final = tables("graphcodes/english.toml")
 
 WORDS: Final[Mapping[str, frozenset[str]]] = {
     name: frozenset(words.split() if isinstance(words, str) else words)

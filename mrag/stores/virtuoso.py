@@ -13,6 +13,7 @@ from typing import Any
 
 import requests
 
+from mrag._tables import tables
 from mrag.errors import EndpointError, QueryRefused
 from mrag.rdf.guard import paths_in_negation
 from mrag.rdf.patterns import Construct
@@ -21,26 +22,6 @@ from mrag.rdf.terms import Triple
 from mrag.stores.base import Capabilities, Dataset, Limits, SelectResult
 from mrag.stores.http import Access
 from mrag.stores.sparql import JSON_RESULTS, Dialect, Paths, SparqlStore
-
-_SYSTEM = (
-    "http://www.openlinksw.com/schemas/",
-    "http://www.openlinksw.com/sparql/",
-    "http://www.openlinksw.com/virtrdf",
-    "http://localhost:8890/",
-    "http://localuriqaserver/",
-    "http://www.w3.org/2002/07/owl#",
-    "http://www.w3.org/ns/ldp#",
-    "urn:activitystreams-owl:map",
-    "urn:core:services:sparql",
-    "urn:rules.skos",
-    "urn:virtuoso:",
-    "b3sifp",
-    "b3sonto",
-    "virtrdf-label",
-    "dbprdf-label",
-    "facets",
-    "ldp",
-)
 
 
 class VirtuosoStore(SparqlStore):
@@ -72,7 +53,7 @@ class VirtuosoStore(SparqlStore):
                 chunk=50_000,
                 # Smaller uploads cost it more in all.
                 bytes=1 << 22,
-                system_graphs=_SYSTEM,
+                system_graphs=tuple(tables("stores/virtuoso.toml")["system_graphs"]),
                 unnamed=None,
                 empty_pattern=False,
                 # It would give a CONSTRUCT query's triples as a table, and fail at that.

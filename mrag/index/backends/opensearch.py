@@ -17,6 +17,7 @@ from urllib.parse import quote
 
 import numpy as np
 
+from mrag._tables import tables
 from mrag.errors import ConfigError, IndexError_, StoreError
 from mrag.index.backends.engine import (
     EngineBackend,
@@ -55,18 +56,7 @@ _NAMED: Final = 50_000
 _CLAUSES: Final = 1000
 """Terms of a query; servers take 1,024."""
 _RANGES: Final = {"<": "lt", "<=": "lte", ">": "gt"}
-_KEPT: Final = {"type": "keyword", "index": False, "doc_values": False}
-_FIELDS: Final[Mapping[str, dict[str, Any]]] = {
-    "number": {"type": "keyword"},
-    "id": {"type": "keyword"},
-    "text": {"type": "text", "index": False},
-    "digest": _KEPT,
-    "since": {"type": "long"},
-    "until": {"type": "long"},
-    "words": {"type": "rank_features"},
-    # Vectors are read from here: servers leave those of `meaning` out of what they return, or round them.
-    "vector": {"type": "binary"},
-}
+_FIELDS: Final[Mapping[str, dict[str, Any]]] = tables("index/data/opensearch.toml")
 _GRAPH: Final = {"m": 16, "ef_construction": 128}
 
 
