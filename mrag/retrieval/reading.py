@@ -7,7 +7,8 @@ import logging
 import pickle
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Final
 
@@ -17,7 +18,7 @@ from mrag.graph.record import with_profile
 from mrag.retrieval.routing import How, Routed, fold
 from mrag.stores.base import Limits
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.stores.process.channel import Child
+from mrag.stores.process.channel import Child, Reserve
 from mrag.stores.process.workers import Snapshot
 from mrag.tracing import span
 
@@ -43,11 +44,8 @@ class QuestionReader:
     ) -> None:
         self._kg, self._seconds, self._memory = kg, seconds, memory
         self._places = threading.BoundedSemaphore(size)
-        self._lock = threading.Lock()
-        self._idle: list[_Reading] = []
-        self._busy: set[_Reading] = set()
+        self._children: Reserve[_Reading] = Reserve(size)
         self._closed = False
-        atexit.register(self.close)
 
     def computed(
         self,
@@ -64,18 +62,13 @@ class QuestionReader:
             raise QueryTimeout("Other questions were being read until the deadline.", hint="Ask again.")
         try:
             began = time.monotonic()
-            child = self._taken()
-            try:
+            with self._lend() as child:
                 child.follow(self._kg, whole=how == "plan")
                 # A process is started, and the names of the graph are read, once, however long that takes.
                 deadline += time.monotonic() - began
                 with span("mrag.plan") as note:
                     reply = child.read((question, how, reading, follows), deadline, self._seconds)
                     note({"mrag.computed": reply[0] is not None})
-            except BaseException as error:
-                self._leave(child, ended=child.broken or not isinstance(error, Exception))
-                raise
-            self._leave(child)
             return reply
         finally:
             self._places.release()
@@ -84,46 +77,30 @@ class QuestionReader:
         """Start a process that reads the names of the graph, so that the first question need not wait."""
         # On another server that would be work which nobody has asked for yet.
         if isinstance(self._kg.store, OxigraphStore):
-            child = self._taken()
             try:
-                child.follow(self._kg, whole=False)
+                with self._lend() as child:
+                    child.follow(self._kg, whole=False)
             except StoreError as error:
                 logger.warning("A process for questions could not be started ahead: %s", error.message)
-            self._leave(child, ended=child.broken)
 
     def processes(self) -> list[int]:
         """Return the numbers of the processes."""
-        with self._lock:
-            return [child.process.pid for child in (*self._idle, *self._busy)]
+        return [child.pid for child in self._children.every()]
 
     def close(self) -> None:
         """End the processes."""
-        atexit.unregister(self.close)
-        with self._lock:
-            self._closed = True
-            children, self._idle = [*self._idle, *self._busy], []
-            self._busy.clear()
-        for child in children:
-            child.end()
+        self._closed = True
+        atexit.unregister(self._children.close)
+        self._children.close()
 
-    def _taken(self) -> _Reading:
-        with self._lock:
-            for gone in [child for child in self._idle if child.process.ended]:
-                self._idle.remove(gone)
-                gone.end()
-            child = self._idle.pop() if self._idle else None
-        child = child or _Reading(self._kg, self._memory)
-        with self._lock:
-            self._busy.add(child)
-        return child
-
-    def _leave(self, child: _Reading, *, ended: bool = False) -> None:
-        with self._lock:
-            self._busy.discard(child)
-            if not ended and not self._closed:
-                self._idle.append(child)
-                return
-        child.end()
+    @contextmanager
+    def _lend(self) -> Iterator[_Reading]:
+        try:
+            with self._children.lend(self._memory, lambda: _Reading(self._kg, self._memory)) as child:
+                yield child
+        finally:
+            if self._closed:
+                self._children.close()
 
 
 def _bound(
@@ -142,16 +119,15 @@ _ANSWERS: Final[Mapping[str, Callable[..., Any]]] = {
 """What a child may have its parent do: to read, and nothing else."""
 
 
-class _Reading:
+class _Reading(Child):
     """A process that reads questions, and the copy of the store that it reads, where it has one."""
 
     def __init__(self, kg: KnowledgeGraph, memory: int) -> None:
         self._kg = kg
-        self.process = Child(CHILD, str(memory))
-        self.broken = False
         self._snapshot: Snapshot | None = None
         self._note: Any = None
         self._whole = False
+        super().__init__(CHILD, str(memory))
 
     def follow(self, kg: KnowledgeGraph, *, whole: bool) -> None:
         """Let it read the present state of the graph, with all of its names if they are needed."""
@@ -186,7 +162,7 @@ class _Reading:
         try:
             self._ask(("open", store, copy, note, options, whole), time.monotonic() + _OPENING)
         except BaseException:
-            self.broken = True
+            self.spent = True
             raise
 
     def read(self, question: tuple[Any, ...], deadline: float, seconds: float) -> Routed:
@@ -194,7 +170,7 @@ class _Reading:
         try:
             return Routed(*self._ask(("read", *question), deadline))
         except StoreError as error:
-            if not self.broken:
+            if not self.spent:
                 raise
             late = isinstance(error, QueryTimeout)
             told = "The process that read the question has ended, most likely for want of memory."
@@ -209,21 +185,21 @@ class _Reading:
             return _ANSWERS[name](self._kg, deadline, *arguments)
 
         # Until it has answered, nobody else may ask it.
-        self.broken, waiting = True, True
-        self.process.send(request)
+        self.spent, waiting = True, True
+        self.send(request)
         while waiting:
-            for kind, content in self.process.frames(deadline, ""):
+            for kind, content in self.frames(deadline, ""):
                 value = pickle.loads(content)  # noqa: S301 # our own child wrote it
                 if kind == b"Q":
-                    self.process.send(outcome(answered, *value))
+                    self.send(outcome(answered, *value))
                     continue
-                self.broken, waiting = False, False
+                self.spent, waiting = False, False
                 return unpack(value)
         return None
 
-    def end(self) -> None:
-        """End the process."""
-        self.process.kill()
-        if self._snapshot is not None:
-            self._kg.store.workers.let_go(self._snapshot)  # type: ignore[attr-defined]
-            self._snapshot = None
+    def kill(self) -> None:
+        """End the process, which needs its copy no more."""
+        super().kill()
+        snapshot, self._snapshot = self._snapshot, None
+        if snapshot is not None:
+            self._kg.store.workers.let_go(snapshot)  # type: ignore[attr-defined]

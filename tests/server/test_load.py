@@ -77,7 +77,7 @@ def closed(connection: socket.socket) -> bool:
 
 async def _kill_once(server: Running) -> None:
     await asyncio.sleep(0.5)
-    parsers = [child.pid for child in parsing._CHILDREN.waiting.waiting()]
+    parsers = [child.pid for child in parsing._CHILDREN.waiting()]
     for pid in (server.engine.pool.processes() + parsers)[:2]:
         psutil.Process(pid).kill()
 
@@ -211,7 +211,7 @@ def end(children: Iterable[Any]) -> None:
 def test_processes_that_were_killed_are_replaced(loaded: Running) -> None:
     assert loaded.select("SELECT (1 AS ?n) {}") == [{"n": "1"}]
     for round in range(3):
-        killed = [*loaded.engine.pool._idle, *parsing._CHILDREN.waiting.waiting()]
+        killed = [*loaded.engine.pool._idle, *parsing._CHILDREN.waiting()]
         assert killed
         end(killed)
         assert loaded.select(f"SELECT ({round} AS ?n) {{}}") == [{"n": str(round)}]
@@ -222,11 +222,11 @@ def test_processes_that_were_killed_are_replaced(loaded: Running) -> None:
 def test_a_document_whose_process_is_killed_is_not_blamed(loaded: Running) -> None:
     turtle = {"Content-Type": "text/turtle"}
     for number in range(3):
-        end([child for _, child in parsing._CHILDREN.waiting._idle])
+        end([child for _, child in parsing._CHILDREN._idle])
         body = f"<urn:d> <urn:n> {number} ."
         assert loaded.client.post("/graphs?default", content=body, headers=turtle).status_code == 204
 
-    waiting = [psutil.Process(child.pid) for _, child in parsing._CHILDREN.waiting._idle]
+    waiting = [psutil.Process(child.pid) for _, child in parsing._CHILDREN._idle]
     for child in waiting:
         child.suspend()
 

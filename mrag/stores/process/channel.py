@@ -10,7 +10,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from selectors import EVENT_READ, DefaultSelector
 from typing import Any, Generic, TypeVar, cast
 
@@ -29,6 +30,9 @@ Reply = tuple[Any, ...]
 
 class Child:
     """A child process that answers one request at a time, and can be killed at any time."""
+
+    spent = False
+    """Whether it is not to be used again, because it has not answered or has grown."""
 
     def __init__(self, module: str, *arguments: str, secrets: bool = False) -> None:
         self._lock = threading.Lock()
@@ -176,17 +180,37 @@ Kind = TypeVar("Kind", bound=Child)
 
 
 class Reserve(Generic[Kind]):
-    """Children of one kind that wait, each to be used for work with its own memory limit.
+    """Children of one kind, busy or waiting, each to be used for work with its own memory limit.
 
     Starting one takes an interpreter and its imports, more than most pieces of work.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, size: int | None = None) -> None:
         self._lock = threading.Lock()
         self._idle: list[tuple[int, Kind]] = []
+        self._busy: set[Kind] = set()
         self._owner = os.getpid()
-        self.size = max(2, os.cpu_count() or 2)
+        self.size = size or max(2, os.cpu_count() or 2)
         atexit.register(self.close)
+
+    @contextmanager
+    def lend(self, memory: int, make: Callable[[], Kind]) -> Iterator[Kind]:
+        """Lend a child, one that waits or a new one; it is used again unless the block leaves it `spent`."""
+        child = self.take(memory) or make()
+        with self._lock:
+            self._busy.add(child)
+        try:
+            yield child
+        except BaseException as error:
+            child.spent = child.spent or not isinstance(error, Exception)
+            raise
+        finally:
+            with self._lock:
+                self._busy.discard(child)
+            if child.spent:
+                child.kill()
+            else:
+                self.give(memory, child)
 
     def take(self, memory: int) -> Kind | None:
         """Return a child that has this memory limit, in bytes; None where none waits."""
@@ -214,15 +238,21 @@ class Reserve(Generic[Kind]):
         with self._lock:
             return [child for _, child in self._idle]
 
+    def every(self) -> list[Kind]:
+        """Return the children that wait or are lent."""
+        with self._lock:
+            return [*(child for _, child in self._idle), *self._busy]
+
     def close(self) -> None:
-        """End the children that wait; others may come to wait afterwards."""
+        """End all children, in the middle of their work if need be; new ones may be made afterwards."""
         with self._lock:
             self._fork()
-            idle, self._idle = self._idle, []
-        for _, child in idle:
+            children = [*(child for _, child in self._idle), *self._busy]
+            self._idle, self._busy = [], set()
+        for child in children:
             child.kill()
 
     def _fork(self) -> None:
         """Let go of the parent's children after a fork."""
         if self._owner != os.getpid():
-            self._idle, self._owner = [], os.getpid()
+            self._idle, self._busy, self._owner = [], set(), os.getpid()

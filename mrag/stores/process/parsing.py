@@ -6,7 +6,6 @@ whose names begin with `read` run in the child.
 
 from __future__ import annotations
 
-import atexit
 import io
 import os
 import pickle
@@ -63,57 +62,14 @@ class Bounds:
         return cls(seconds, megabytes << 20)
 
 
-class _Children:
-    """Children that do a piece of work, and those that wait for one."""
-
-    def __init__(self) -> None:
-        self.waiting: Reserve[Child] = Reserve()
-        self._lock = threading.Lock()
-        self._busy: set[Child] = set()
-        self._owner = os.getpid()
-
-    @contextmanager
-    def one(self, memory: int, heavy: list[bool]) -> Iterator[Child]:
-        """Lend a child; it is used again if the work ended well and `heavy` is empty."""
-        child = self.waiting.take(memory) or Child("mrag.stores.process.task_child", str(memory))
-        with self._lock:
-            if self._owner != os.getpid():
-                # After a fork they are the parent's.
-                self._busy, self._owner = set(), os.getpid()
-            self._busy.add(child)
-        kept = False
-        try:
-            yield child
-            kept = not heavy
-        finally:
-            with self._lock:
-                self._busy.discard(child)
-            if kept:
-                self.waiting.give(memory, child)
-            else:
-                child.kill()
-
-    def close(self) -> None:
-        """End all of them, in the middle of their work if need be."""
-        self.waiting.close()
-        with self._lock:
-            if self._owner == os.getpid():
-                for child in self._busy:
-                    child.kill()
-            self._busy.clear()
-
-
-_CHILDREN = _Children()
+_CHILDREN: Reserve[Child] = Reserve()
 close_all = _CHILDREN.close
 """End all children; the next piece of work starts new ones."""
 
 
 def defences() -> list[Defences]:
     """Return what each child that waits has given up."""
-    return [child.defences for child in _CHILDREN.waiting.waiting()]
-
-
-atexit.register(close_all)
+    return [child.defences for child in _CHILDREN.waiting()]
 
 
 def perform(work: str, *arguments: Any, bounds: Bounds | None = None) -> Any:
@@ -151,10 +107,10 @@ def stream(work: str, *arguments: Any, bounds: Bounds | None = None) -> Generato
     Only waiting for the child counts against its seconds, not what is done with its values meanwhile.
     """
     bounds = bounds or Bounds.from_env()
-    heavy: list[bool] = []
-    given = 0
+    memory, given = bounds.memory, 0
     reply: Reply = ()
-    with _CHILDREN.one(bounds.memory, heavy) as child:
+    with _CHILDREN.lend(memory, lambda: Child("mrag.stores.process.task_child", str(memory))) as child:
+        child.spent = True
         for kind, content in _frames(child, (work, arguments, _here()), bounds):
             given += len(content)
             if bounds.bytes and given > bounds.bytes:
@@ -164,8 +120,7 @@ def stream(work: str, *arguments: Any, bounds: Bounds | None = None) -> Generato
                 yield content if kind == b"D" else pickle.loads(content)  # noqa: S301 # our own child wrote it
                 continue
             reply = pickle.loads(content)  # noqa: S301 # our own child wrote it
-        if given > _LIGHT or reply[0] == "large":
-            heavy.append(True)
+        child.spent = given > _LIGHT or reply[0] == "large"
     if reply[0] == "done":
         return reply[1]
     raise _error(reply, bounds)
