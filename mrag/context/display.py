@@ -203,11 +203,9 @@ def named_graphs(kg: KnowledgeGraph, triples: Sequence[Triple]) -> list[tuple[st
     if (reader := reader_of(kg)) is not None:
         return reader.graphs(triples)
     found: defaultdict[int, list[str]] = defaultdict(list)
-    query = queries.get("context/graphs-of")
-    for start in range(0, len(triples), _BATCH):
-        rows = [(Literal(start + at), *t) for at, t in enumerate(triples[start : start + _BATCH])]
-        dataset = Dataset(record.contexts, record.contexts)
-        for n, graph in kg.store.select(query.bind(n_s_p_o=rows), dataset):
+    rows = [(Literal(at), *triple) for at, triple in enumerate(triples)]
+    for text in queries.get("context/graphs-of").batches("n_s_p_o", rows):
+        for n, graph in kg.store.select(text, Dataset(record.contexts, record.contexts)):
             found[int(str(n))].append(str(graph))
     return [tuple(sorted(found[at])) for at in range(len(triples))]
 
@@ -227,18 +225,13 @@ def holding(kg: KnowledgeGraph, graph: str, triples: Iterable[Triple]) -> set[Tr
     tagged = [t for t in every if not is_written(kg, t)]
     whole = [t for t in every if t not in {*tagged}]
     found: set[Triple] = set()
-    for start in range(0, len(whole), _BATCH):
-        rows = whole[start : start + _BATCH]
-        numbered = [(Literal(n), *triple) for n, triple in enumerate(rows)]
-        asked = queries.get("completion/holds").bind(n_s_p_o=numbered, limit=len(rows))
-        # By number, because Virtuoso gives some numbers in another datatype than was asked for.
-        found |= {rows[int(str(number))] for number, *_ in kg.store.select(asked, dataset)}
-    for start in range(0, len(tagged), _BATCH):
-        part = tagged[start : start + _BATCH]
-        pairs = [(Literal(n), s, p) for n, (s, p) in enumerate(dict.fromkeys((t.s, t.p) for t in part))]
-        asked = queries.get("completion/objects").bind(n_s_p=pairs)
-        told = {(s, p, o) for _, s, p, o in kg.store.select(asked, dataset)}
-        found |= {triple for triple in part if tuple(triple) in told}
+    # By number, because Virtuoso gives some numbers in another datatype than was asked for.
+    rows = [(Literal(n), *triple) for n, triple in enumerate(whole)]
+    for text in queries.get("completion/holds").batches("n_s_p_o", rows, limit=_BATCH):
+        found |= {whole[int(str(number))] for number, *_ in kg.store.select(text, dataset)}
+    pairs = [(Literal(n), *pair) for n, pair in enumerate(dict.fromkeys((t.s, t.p) for t in tagged))]
+    for text in queries.get("completion/objects").batches("n_s_p", pairs):
+        found |= {Triple(s, p, o) for _, s, p, o in kg.store.select(text, dataset)} & {*tagged}  # type: ignore[arg-type]  # all are bound
     return found
 
 

@@ -728,9 +728,7 @@ def superclasses(kg: KnowledgeGraph, classes: Iterable[str]) -> dict[str, frozen
     if (reader := reader_of(kg)) is not None:
         return reader.superclasses(sorted(set(classes)))
     found: dict[str, set[str]] = {}
-    wanted: Sequence[str] = sorted(set(classes))
-    for start in range(0, len(wanted), 500):
-        query = queries.get("context/superclasses").bind(**{"class": list(wanted[start : start + 500])})
-        for c, d in kg.select(query):
+    for text in queries.get("context/superclasses").batches("class", sorted(set(classes))):
+        for c, d in kg.select(text):
             found.setdefault(str(c), set()).add(str(d))
     return {c: frozenset(ds) for c, ds in found.items()}

@@ -46,7 +46,6 @@ _PARTS: Final = {part: tuple(names) for part, names in _NAMES["parts"].items()}
 """What properties of the parts of a person's name are called at the end of their IRIs."""
 _WORDS: Final = re.compile(r"[^\W\d_]{2}")
 _ADDRESS: Final = re.compile(r"://|\A\S+@\S+\Z|\A(?:/|[A-Za-z]:\\)")
-_BATCH = 500
 LabelText = tuple[int, str, str]
 """The place of a property among those of labels, a language tag, and a text."""
 
@@ -202,10 +201,9 @@ def label_texts(
                     if isinstance(text := quad.object, ox.Literal):
                         texts[entity].append((at, text.language or "", text.value))
         return texts
-    query, pairs = queries.get("label/labels"), list(product(entities, properties))
-    for start in range(0, len(pairs), _BATCH):
-        rows = store.select(query.bind(entity_property=pairs[start : start + _BATCH]), dataset)
-        for named, by, label in rows:
+    pairs = list(product(entities, properties))
+    for query in queries.get("label/labels").batches("entity_property", pairs):
+        for named, by, label in store.select(query, dataset):
             if isinstance(label, Literal):
                 at = properties.index(str(by))
                 texts[str(named)].append((at, label.language or "", str(label)))

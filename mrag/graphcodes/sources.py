@@ -112,9 +112,8 @@ def _direct(kg: KnowledgeGraph, batch: Sequence[str], direction: str, most: int)
 
 def _types(kg: KnowledgeGraph, entities: Sequence[str]) -> dict[str, set[str]]:
     types: dict[str, set[str]] = {}
-    query = queries.get("graphcodes/types")
-    for start in range(0, len(entities), _BATCH):
-        for entity, kind in kg.select(query.bind(entity=entities[start : start + _BATCH])):
+    for query in queries.get("graphcodes/types").batches("entity", entities, _BATCH):
+        for entity, kind in kg.select(query):
             if str(kind) not in _NO_CLASSES and not str(kind).startswith(SKOLEM):
                 types.setdefault(str(entity), set()).add(str(kind))
     return types

@@ -24,6 +24,7 @@ from mrag.generation.support.mentions import ContextNames
 from mrag.generation.verification import READING, CheckedPart, Recomputed, VerifyReport, differences, part_of
 from mrag.generation.verification import verify as checked
 from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.naming import label_texts
 from mrag.graph.record import LABELS, status_of
 from mrag.images.graph import file_names, names_of
 from mrag.language.tokens import is_stopword, tokens
@@ -502,7 +503,6 @@ def _drop_place(image: Mapping[str, Any]) -> dict[str, Any]:
 
 
 _NAMES = (*LABELS, "http://www.w3.org/2004/02/skos/core#altLabel")
-_BATCH: Final = 400
 _LAYER = re.compile(r"(asserted|inferred|completed|enriched):(\d+)\Z")
 
 
@@ -566,7 +566,8 @@ class GraphLookup:
         self._named = dict(zip(triples, named_graphs(kg, triples), strict=True))
         iris = sorted({str(t) for triple in triples for t in triple if isinstance(t, URIRef)})
         self._display.prepare(iris)
-        self._labels = _labels(kg, iris)
+        texts = label_texts(kg.store, kg.dataset(), iris, _NAMES)
+        self._labels = {iri: {text for *_, text in of_it} for iri, of_it in texts.items()}
         images = sorted({iri.partition("#xywh=")[0] for iri in iris})
         self._files = names_of(kg, images, file_names(kg, images=images))
 
@@ -641,14 +642,3 @@ def _homes(kg: KnowledgeGraph, triples: Sequence[Triple]) -> dict[Triple, set[st
         for triple in holding(kg, graph, triples):
             homes.setdefault(triple, set()).add(graph)
     return homes
-
-
-def _labels(kg: KnowledgeGraph, iris: Sequence[str]) -> dict[str, set[str]]:
-    """Return every label of some entities, in every language."""
-    labels: dict[str, set[str]] = {}
-    pairs = [(URIRef(iri), p) for iri in iris for p in _NAMES]
-    for start in range(0, len(pairs), _BATCH):
-        rows = kg.select(queries.get("label/labels").bind(entity_property=pairs[start : start + _BATCH]))
-        for entity, _, label in rows:
-            labels.setdefault(str(entity), set()).add(str(label))
-    return labels

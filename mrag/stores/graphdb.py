@@ -10,7 +10,7 @@ import json
 import math
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from io import BytesIO
@@ -348,6 +348,8 @@ _NAME = re.compile(r"[A-Za-z0-9\-_]+\Z")
 _CLOSED = (401, 403, 404, 405, 410, 501)
 _WORKING = ("CREATING", "BUILDING", "REBUILDING")
 _ALL = Dataset((DEFAULT,))
+_PATIENCE = 3600.0
+"""Seconds that an index may take to be built."""
 
 
 @dataclass(frozen=True)
@@ -365,12 +367,10 @@ class GraphDBSimilarity:
 
     Args:
         store: The repository.
-        wait_seconds: How long to wait for an index to be built.
     """
 
-    def __init__(self, store: GraphDBStore, *, wait_seconds: float = 3600.0) -> None:
+    def __init__(self, store: GraphDBStore) -> None:
         self.store = store
-        self.wait_seconds = wait_seconds
         self._url = f"{store.base}/rest/similarity"
         self._headers = {"X-GraphDB-Repository": store.repository, "Accept": "application/json"}
 
@@ -393,27 +393,13 @@ class GraphDBSimilarity:
         return found[name]
 
     def create(
-        self,
-        name: str,
-        query: str,
-        *,
-        options: str = "-termweight idf",
-        analyzer: str = "org.apache.lucene.analysis.en.EnglishAnalyzer",
-        stop_words: Sequence[str] = (),
-        infer: bool = True,
-        wait: bool = True,
-        on_status: Callable[[str], None] | None = None,
+        self, name: str, query: str, on_status: Callable[[str], None] | None = None
     ) -> ServerIndexInfo:
-        """Make an index and, by default, wait until it is built.
+        """Make an index and wait until it is built.
 
         Args:
             name: Letters, digits, `-` and `_`.
-            query: A SELECT of `?documentID ?documentText`.
-            options: Options of the plugin, such as `-termweight idf -dimension 300`.
-            analyzer: Java class of the Lucene analyzer.
-            stop_words: Words to leave out, beside the analyzer's.
-            infer: Whether the query sees inferred triples.
-            wait: Whether to return only when it is built.
+            query: A SELECT of `?documentID ?documentText`, which sees inferred triples.
             on_status: Called with the status while waiting.
         """
         if not _NAME.match(name):
@@ -421,10 +407,10 @@ class GraphDBSimilarity:
         body = {
             "name": name,
             "type": "text",
-            "options": options,
-            "analyzer": analyzer,
-            "stopList": " ".join(stop_words) or None,
-            "infer": infer,
+            "options": "-termweight idf",
+            "analyzer": "org.apache.lucene.analysis.en.EnglishAnalyzer",
+            "stopList": None,
+            "infer": True,
             "sameAs": True,
             "selectQuery": query,
             "searchQuery": queries.get("similarity/workbench-text").text,
@@ -438,7 +424,7 @@ class GraphDBSimilarity:
             what = "This GraphDB's Workbench (/rest), which makes the server's indexes, cannot be reached."
             hint = "Use minilm or another model."
             raise ConfigError(what, endpoint=self.store.url, hint=hint) from error
-        return self._wait(name, on_status) if wait else self.get(name)
+        return self._wait(name, on_status)
 
     def delete(self, name: str) -> None:
         """Remove an index."""
@@ -491,7 +477,7 @@ class GraphDBSimilarity:
         return sorted(found.items(), key=lambda hit: (-hit[1], hit[0]))[:k]
 
     def _wait(self, name: str, on_status: Callable[[str], None] | None) -> ServerIndexInfo:
-        deadline, pause = time.monotonic() + self.wait_seconds, 0.1
+        deadline, pause = time.monotonic() + _PATIENCE, 0.1
         while True:
             info = self.get(name)
             if on_status is not None:
@@ -499,7 +485,7 @@ class GraphDBSimilarity:
             if info.status not in _WORKING:
                 break
             if time.monotonic() > deadline:
-                what = f"The index {name!r} is not built after {self.wait_seconds:.0f} s."
+                what = f"The index {name!r} is not built after {_PATIENCE:.0f} s."
                 hint = "Look at the server; it may still be at work."
                 raise EndpointError(what, endpoint=self.store.url, hint=hint)
             time.sleep(pause)
