@@ -384,6 +384,7 @@ MORE_TIME: Final = "Nothing of it was stored. Allow more with the environment va
 _INFLATED = 256
 """RDF shrinks to a thirtieth or so under gzip; what grows by more than this, past `_PLAIN`, is no RDF."""
 _PLAIN = 1 << 30
+_FAR_BELOW = "Nothing of it was stored. Documents that people or programs write stay far below this."
 
 
 @dataclass(frozen=True)
@@ -404,24 +405,12 @@ class LoadNotes:
     empty: list[str] = field(default_factory=list)
 
 
-class Checked(io.RawIOBase):
-    """A stream whose content is turned into UTF-8 and checked before it is passed on."""
+class Joined(io.RawIOBase):
+    """A stream of pieces, none of them empty, that come one after the other; `below` is closed with it."""
 
-    def __init__(
-        self,
-        stream: IO[bytes],
-        format: ox.RdfFormat,
-        file: str | None = None,
-        *,
-        packed: int | None = None,
-        until: float | None = None,
-    ) -> None:
-        self._stream, self._format, self._file = stream, format, file
-        self._pieces = recode(stream, format, file)
-        self._packed, self._until = packed, until
-        self._check = check_of(format)
+    def __init__(self, pieces: Iterator[bytes], below: IO[bytes] | None = None) -> None:
+        self._pieces, self._below = pieces, below
         self._piece = memoryview(b"")
-        self._read = 0
 
     def readable(self) -> bool:
         """Return True."""
@@ -431,10 +420,9 @@ class Checked(io.RawIOBase):
         """Read some bytes; all of them for a negative size."""
         if size < 0:
             return b"".join(iter(lambda: self.read(_CHUNK), b""))
-        if not self._piece:
-            self._piece = memoryview(self._next())
-        piece, self._piece = bytes(self._piece[:size]), self._piece[size:]
-        return piece
+        self._piece = self._piece or memoryview(next(self._pieces, b""))
+        some, self._piece = bytes(self._piece[:size]), self._piece[size:]
+        return some
 
     def readinto(self, buffer: object) -> int:
         """Read some bytes into a buffer."""
@@ -445,23 +433,37 @@ class Checked(io.RawIOBase):
 
     def close(self) -> None:
         """Close the stream below."""
-        self._stream.close()
+        if self._below is not None:
+            self._below.close()
         super().close()
 
-    def _next(self) -> bytes:
-        data = next(self._pieces, b"")
-        self._read += len(data)
-        if self._until is not None and time.monotonic() > self._until:
-            raise LoadError("The file took too long to read.", file=self._file, hint=MORE_TIME)
-        try:
-            if self._packed is not None and self._read > max(_PLAIN, _INFLATED * self._packed):
-                raise TooMuch(f"it unpacks to more than {_INFLATED} times its size")
-            self._check.feed(data)
-        except TooMuch as error:
-            what = f"Refused as {self._format.name}: {error}."
-            hint = "Nothing of it was stored. Documents that people or programs write stay far below this."
-            raise LoadError(what, file=self._file, line=error.line, hint=hint) from None
-        return data
+
+def checked(
+    stream: IO[bytes],
+    format: ox.RdfFormat,
+    file: str | None = None,
+    *,
+    packed: int | None = None,
+    until: float | None = None,
+) -> Joined:
+    """Return the content of a stream as UTF-8, which is checked before it is passed on."""
+
+    def pieces() -> Iterator[bytes]:
+        check, read = check_of(format), 0
+        for data in recode(stream, format, file):
+            read += len(data)
+            if until is not None and time.monotonic() > until:
+                raise LoadError("The file took too long to read.", file=file, hint=MORE_TIME)
+            try:
+                if packed is not None and read > max(_PLAIN, _INFLATED * packed):
+                    raise TooMuch(f"it unpacks to more than {_INFLATED} times its size")
+                check.feed(data)
+            except TooMuch as error:
+                what = f"Refused as {format.name}: {error}."
+                raise LoadError(what, file=file, line=error.line, hint=_FAR_BELOW) from None
+            yield data
+
+    return Joined(pieces(), stream)
 
 
 def too_long(format: ox.RdfFormat, file: str | None = None) -> LoadError:

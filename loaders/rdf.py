@@ -113,7 +113,7 @@ class Source:
         """Open the content so that reading it stops where it passes a bound."""
         until = None if seconds is None else time.monotonic() + seconds
         packed = self.size() if self.gzipped and not self.syntax else None
-        stream = checks.Checked(self.open(on_read), self.format, str(self.path), packed=packed, until=until)
+        stream = checks.checked(self.open(on_read), self.format, str(self.path), packed=packed, until=until)
         return stream  # type: ignore[return-value]
 
     @property

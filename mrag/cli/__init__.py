@@ -12,39 +12,12 @@ from typing import Annotated, Any, Final
 import typer
 from typer.main import get_group
 
+from mrag._tables import rows
 from mrag.cli import commands
 from mrag.cli.commands import Commands
 from mrag.terminal import guard, inline
 
-_COMMANDS: Final = {
-    "load": "data.load",
-    "import": "images.import_",
-    "create": "data.create",
-    "reason": "data.reason",
-    "update": "data.update",
-    "remove": "data.remove",
-    "kgs": "data.kgs",
-    "index": "index.update_index",
-    "views": "images.views",
-    "describe": "images.describe",
-    "ask": "ask.ask",
-    "search": "ask.search",
-    "query": "query.query",
-    "explain": "query.explain",
-    "verify": "ask.verify",
-    "benchmark": "evaluation.benchmark",
-    "doctor": "doctor.doctor",
-    "mcp": "serve.mcp",
-    "serve": "serve.serve",
-    "learn": "learn.learn_app",
-    "train": "learn.train_app",
-    "complete": "complete.app",
-    "codes": "index.codes_app",
-    "clues": "index.clues_app",
-    "questions": "ask.questions_app",
-    "keys": "ask.keys_app",
-    "eval": "evaluation.app",
-}
+_COMMANDS: Final = {row[0]: row[1] for row in rows("cli/commands.tsv")}
 """Where each command is defined, or each group of commands: a question needs only the modules of its own."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import pyoxigraph as ox
 from rdflib import Literal
@@ -18,8 +18,8 @@ from mrag.rdf import queries
 from mrag.rdf.terms import OWL, RDF, SKOLEM, XSD, OxTerm, Triple, curie, is_allowed_tag
 from mrag.stores.base import Dataset
 
-_WORDS = tables("context/words.toml")
-VOCABULARY: dict[str, str] = _WORDS["vocabulary"]
+WORDS: Final = tables("context/words.toml")
+VOCABULARY: dict[str, str] = WORDS["vocabulary"]
 """Words for terms of the common vocabularies, which no graph labels."""
 
 _DEPTH = 4
@@ -144,7 +144,7 @@ class Display:
         def first(name: str) -> OxTerm | None:
             return min(facts.get(name, []), key=str, default=None)
 
-        for key, opening, between in _WORDS["combinations"]:
+        for key, opening, between in WORDS["combinations"]:
             if (members := first(OWL + key)) is not None:
                 return f"{opening}({between.join(self._list(members, show))})"
         if (other := first(OWL + "complementOf")) is not None:
@@ -168,7 +168,7 @@ class Display:
         name = self.predicate(role.value) if isinstance(role, ox.NamedNode) else "something"
         if isinstance(role, ox.NamedNode) and role.value.startswith(SKOLEM):
             name = show(role)
-        for key, word in _WORDS["restrictions"]:
+        for key, word in WORDS["restrictions"]:
             if (value := first(OWL + key)) is not None:
                 kind = first(OWL + "onClass")
                 return f"{name} {word} {show(value)}" + (f" {show(kind)}" if kind is not None else "")

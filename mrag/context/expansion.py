@@ -17,8 +17,7 @@ import pyoxigraph as ox
 from rdflib import Literal, URIRef
 
 from mrag import untrusted
-from mrag._tables import tables
-from mrag.context.display import Display, graph_words, named_graphs
+from mrag.context.display import WORDS, Display, graph_words, named_graphs
 from mrag.context.neighbourhood import (
     Direction,
     Statement,
@@ -45,8 +44,7 @@ from mrag.tracing import spanning
 
 _VOCABULARY = (RDF, RDFS, OWL)
 _NO_WEIGHT = frozenset(stem(w) for some in FUNCTION_WORDS.values() for w in some)
-_WORDS = tables("context/words.toml")
-_ALIKE = frozenset(map(fold, words(_WORDS["alike"])))
+_ALIKE = frozenset(map(fold, words(WORDS["alike"])))
 """Words of questions for what has something in common with a thing."""
 
 
@@ -242,7 +240,7 @@ _SCHEMA = (
     *(OWL + name for name in ("equivalentClass", "disjointWith", "inverseOf", "propertyChainAxiom")),
     *(RDFS + name for name in ("domain", "range")),
 )
-_TRIVIAL_CLASSES = frozenset(_WORDS["trivial_classes"])
+_TRIVIAL_CLASSES = frozenset(WORDS["trivial_classes"])
 """Types that every entity, class or property has."""
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 import pyoxigraph as ox
 from rdflib import Literal, URIRef
 
-from mrag._tables import tables
+from mrag.graph.record import NAMES
 from mrag.language.names import iri_words, name_parts
 from mrag.rdf import queries
 from mrag.rdf.terms import OWL, RDF
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from mrag.graph.kg import KnowledgeGraph
     from mrag.stores.base import Row
 
-_NAMES: Final = tables("graph/names.toml")
-_NO_CLASSES: Final = tuple(_NAMES["vocabularies"])
+_NO_CLASSES: Final = tuple(NAMES["vocabularies"])
 _CLASSES: Final = 100
 """Classes that are looked at, those with the most members."""
 _MEMBERS: Final = 300
@@ -38,11 +37,11 @@ _WORDED: Final = 0.8
 _LENGTH: Final = 60
 _TYPED: Final = 20
 """A graph with fewer types than one to so many triples is searched for things without a class."""
-_NAME: Final = frozenset(_NAMES["names"].split())
+_NAME: Final = frozenset(NAMES["names"].split())
 """Last words of properties that give names, in some languages."""
-_UNITS: Final = frozenset(_NAMES["units"].split())
+_UNITS: Final = frozenset(NAMES["units"].split())
 """Words of properties that tell what a number is counted in, which names nothing."""
-_PARTS: Final = {part: tuple(names) for part, names in _NAMES["parts"].items()}
+_PARTS: Final = {part: tuple(names) for part, names in NAMES["parts"].items()}
 """What properties of the parts of a person's name are called at the end of their IRIs."""
 _WORDS: Final = re.compile(r"[^\W\d_]{2}")
 _ADDRESS: Final = re.compile(r"://|\A\S+@\S+\Z|\A(?:/|[A-Za-z]:\\)")

@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any, TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast
 from typing import Literal as OneOf
 
 import pyoxigraph as ox
@@ -34,12 +34,13 @@ Status: TypeAlias = OneOf["asserted", "inferred", "enriched", "completed"]
 _LISTED = 5
 _WRITTEN = re.compile(r"urn:mrag:kg:[^:]+:(enriched|completed):\d+|urn:graph:[^:]+:(enriched|completed)")
 
-_NAMES = tables("graph/names.toml")
+NAMES: Final = tables("graph/names.toml")
+"""What properties and classes are taken for names, labels and parts of vocabularies."""
 
-LABELS: tuple[str, ...] = tuple(_NAMES["labels"])
+LABELS: tuple[str, ...] = tuple(NAMES["labels"])
 """Properties that label an entity, best first."""
 
-ALTERNATIVE: tuple[str, ...] = tuple(_NAMES["alternative"])
+ALTERNATIVE: tuple[str, ...] = tuple(NAMES["alternative"])
 """Properties of other names, beside `LABELS`."""
 
 

@@ -20,7 +20,7 @@ import pyoxigraph as ox
 from rdflib import URIRef
 
 from mrag.errors import LoadError, QueryRefused, StoreError, StoreLocked
-from mrag.loaders.checks import LoadNotes
+from mrag.loaders.checks import Joined, LoadNotes
 from mrag.loaders.rdf import Progress, Source
 from mrag.rdf import queries
 from mrag.rdf.patterns import Construct, to_sparql
@@ -36,7 +36,7 @@ from mrag.stores.base import (
     StoreLayers,
     traced,
 )
-from mrag.stores.process.parsing import Joined, bounds_of, serialise
+from mrag.stores.process.parsing import bounds_of, serialise
 from mrag.stores.process.workers import WorkerPool, snapshot_prefix
 
 logger = logging.getLogger(__name__)

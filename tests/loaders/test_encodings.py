@@ -21,7 +21,7 @@ from mrag.cli import app
 from mrag.errors import LoadError, QueryRefused
 from mrag.loaders import _records, checks
 from mrag.loaders._records import BrokenJson, JsonText
-from mrag.loaders.checks import Brackets, Checked, Lines, LoadNotes, TooMuch, Xml, recode
+from mrag.loaders.checks import Brackets, Lines, LoadNotes, TooMuch, Xml, recode
 from mrag.loaders.rdf import Source
 from mrag.loaders.tables import Table
 from tests.cases import cases
@@ -388,9 +388,7 @@ def test_quoted_triples_and_long_lines_are_counted_however_the_text_is_cut() -> 
                 passed = False
             assert passed == fits
     with pytest.raises(TooMuch, match="a line has more than"):
-        Checked(io.BytesIO(b"x" * (checks.LONGEST + 9)), ox.RdfFormat.N_TRIPLES)._check.feed(
-            b"x" * (checks.LONGEST + 9)
-        )
+        checks.check_of(ox.RdfFormat.N_TRIPLES).feed(b"x" * (checks.LONGEST + 9))
 
 
 def owl(encoding: str = "UTF-8", entities: str = "") -> bytes:

@@ -27,7 +27,7 @@ import pyoxigraph as ox
 from mrag import errors
 from mrag.errors import ConfigError, LoadError, MragError, QueryRefused, QueryTimeout, StoreError
 from mrag.loaders._records import RecordReport
-from mrag.loaders.checks import MORE_TIME, Checked, Lines, LoadNotes, TooMuch, too_long
+from mrag.loaders.checks import MORE_TIME, Lines, LoadNotes, TooMuch, checked, too_long
 from mrag.loaders.importing import ImportSettings
 from mrag.loaders.rdf import Progress, Source
 from mrag.loaders.tables import TableDialect
@@ -386,29 +386,6 @@ def read_prefixes(sources: Sequence[Source]) -> dict[str, str]:
     return names
 
 
-class Joined(io.RawIOBase):
-    """A stream of pieces that come one after the other."""
-
-    def __init__(self, pieces: Iterator[bytes]) -> None:
-        self._pieces = pieces
-        self._piece = memoryview(b"")
-
-    def readable(self) -> bool:
-        """Return True."""
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        """Read some bytes."""
-        while not self._piece:
-            piece = next(self._pieces, None)
-            if piece is None:
-                return b""
-            self._piece = memoryview(piece)
-        size = len(self._piece) if size < 0 else size
-        chunk, self._piece = bytes(self._piece[:size]), self._piece[size:]
-        return chunk
-
-
 @contextmanager
 def naming(*files: Path) -> Iterator[None]:
     """Name the file in errors about limits, which know nothing of it."""
@@ -504,7 +481,7 @@ def read_document(data: bytes, media: str, base: str | None, graphs: Sequence[st
     targets = [ox.NamedNode(g) if g else ox.DefaultGraph() for g in graphs]
 
     def quads() -> Iterator[ox.Quad]:
-        text = cast(IO[bytes], Checked(io.BytesIO(data), format))
+        text = cast(IO[bytes], checked(io.BytesIO(data), format))
         for q in ox.parse(text, format, base_iri=base):
             s, o = _store(q.subject, names), _store(q.object, names)
             for graph in targets or (_store(q.graph_name, names),):
