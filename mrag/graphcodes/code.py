@@ -14,6 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
 
+from mrag._tables import tables
 from mrag.errors import ConfigError
 from mrag.language.names import name_parts
 from mrag.rdf.terms import RDF
@@ -282,20 +283,7 @@ def centred(code: GraphCode, entity: str) -> GraphCode:
 # to itself. What such a matrix cannot say (names of relations, labels, types, self-loops) is written
 # beside it under the key `mrag`, which other readers do not look at.
 
-PUBLIC_RELATIONS: Final[Mapping[str, int]] = {
-    "child": 1,
-    "next to": 11,
-    "before": 12,
-    "behind": 13,
-    "above": 14,
-    "under": 15,
-    "part of": 16,
-    "attached to": 17,
-    "related to": 18,
-    "doing": 19,
-    "property": 20,
-    "description": 21,
-}
+PUBLIC_RELATIONS: Final[Mapping[str, int]] = tables("graphcodes/relations.toml")
 """The numbers that public files use."""
 
 _INNER, _LEAF = 1, 2

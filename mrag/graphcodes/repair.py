@@ -213,7 +213,7 @@ def mend(words: Words, forms: FormDictionary | None = None) -> ParsedSentence:
     for rule in (_colours, _participles, _compounds):
         rule(words)
     _acting(words, forms)
-    for rule in (_beside_nouns, _end, _describe, _subjects, _after_with):
+    for rule in (_beside_nouns, _end, _describe, _subjects):
         rule(words)
     return ParsedSentence(words)
 
@@ -433,29 +433,3 @@ def _subjects(words: Words) -> None:
             loose = [i for i in _below(words[:at], at, *_LOOSE) if words[i].noun]
             if loose:
                 words[loose[-1]] = replace(words[loose[-1]], dep="nsubj")
-
-
-def _after_with(words: Words) -> None:
-    """Read `dog with head tilted up` as saying of the head that it is tilted."""
-    for at in range(2, len(words)):
-        word, before = words[at], words[at - 1]
-        if word.tag not in ("VBN", "VBG", "VBD") or not before.noun:
-            continue
-        if before.dep == "conj":
-            before = words[before.head]
-        prep, subjects = before.head, _below(words, at, "nsubj", "nsubjpass")
-        if before.dep != "pobj" or words[prep].text != "with" or _below(words, at, "aux", "auxpass"):
-            continue
-        if len(subjects) == 1 and word.dep == "ROOT" and _within(words, prep, subjects[0]):
-            words[subjects[0]] = replace(words[subjects[0]], dep="ROOT", head=subjects[0])
-            words[at] = replace(word, dep="acl", head=at - 1)
-
-
-def _within(words: Words, prep: int, noun: int) -> bool:
-    """Return whether a preposition hangs on a noun, or on one that is where the noun is."""
-    at = words[prep].head
-    for _ in words:
-        if at == noun or words[at].dep not in ("pobj", "prep"):
-            break
-        at = words[at].head
-    return at == noun

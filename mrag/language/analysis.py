@@ -15,6 +15,7 @@ from functools import cache, lru_cache
 from importlib.metadata import version
 from typing import Final
 
+from mrag._tables import tables
 from mrag.errors import ConfigError
 from mrag.language.possessive import compile_late
 from mrag.language.tokens import s_stem
@@ -29,15 +30,7 @@ WORDS: Final = "+words"
 """Ends the name of an analyser that keeps words beside their stems."""
 
 _PREFIX: Final = "snowball:"
-_LANGUAGES: Final = {
-    "ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german", "el": "greek",
-    "en": "english", "eo": "esperanto", "es": "spanish", "et": "estonian", "eu": "basque", "fa": "persian",
-    "fi": "finnish", "fr": "french", "ga": "irish", "hi": "hindi", "hu": "hungarian", "hy": "armenian",
-    "id": "indonesian", "it": "italian", "lt": "lithuanian", "nb": "norwegian", "ne": "nepali", "nl": "dutch",
-    "nn": "norwegian", "no": "norwegian", "pl": "polish", "pt": "portuguese", "ro": "romanian",
-    "ru": "russian", "sr": "serbian", "st": "sesotho", "sv": "swedish", "ta": "tamil", "tr": "turkish",
-    "yi": "yiddish",
-}  # fmt: skip
+_LANGUAGES: Final = tables("language/snowball.toml")
 
 
 def by_languages(languages: Sequence[str]) -> str:
