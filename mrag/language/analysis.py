@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import threading
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.metadata import version
@@ -30,7 +30,7 @@ WORDS: Final = "+words"
 """Ends the name of an analyser that keeps words beside their stems."""
 
 _PREFIX: Final = "snowball:"
-_LANGUAGES: Final = tables("language/snowball.toml")
+_LANGUAGES: Final[Mapping[str, str]] = tables("language/snowball.toml")
 
 
 def by_languages(languages: Sequence[str]) -> str:
