@@ -27,7 +27,7 @@ from mrag.index.documents import Definition
 from mrag.index.similarity import SimilarityIndexes
 from mrag.loaders.scenes import Fashionpedia
 from mrag.reasoning.run import reason
-from mrag.testing.annotations import write_annotations
+from tests.made import write_annotations
 
 GOAL_SECONDS, GOAL_MIB = 240, 4096
 SENTENCES = Definition(queries=("kg/sentences",), languages=("", "en"), fallback=False, length=20_000)

@@ -357,7 +357,7 @@ def loaders(part: str) -> Iterator[Item]:
 
     from mrag.loaders import Snippets
     from mrag.loaders.importing import ImportSettings, records
-    from mrag.testing.annotations import write_annotations
+    from tests.made import write_annotations
 
     with tempfile.TemporaryDirectory() as name:
         folder, files = Path(name), sorted((ROOT / "ontology").glob("*.ttl"))

@@ -33,7 +33,7 @@ import mrag
 from mrag.loaders.scenes import Fashionpedia
 from mrag.server.running import create_app
 from mrag.server.settings import ServerSettings
-from mrag.testing.annotations import write_annotations
+from tests.made import write_annotations
 
 HUB = "http://example.org/hub"
 LINKS = 70_000

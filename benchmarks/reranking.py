@@ -46,7 +46,7 @@ from mrag.graph.views import make_view
 from mrag.loaders.scenes import Fashionpedia, SceneGraphs
 from mrag.reasoning.run import reason
 from mrag.retrieval.rankers import Hit, Question
-from mrag.testing.annotations import write_annotations
+from tests.made import write_annotations
 
 E = "http://example.org/"
 KINDS = ("bm25", "dense", "hybrid")

@@ -14,7 +14,6 @@ others keep on the server: of a process that knows nothing, and of the next one.
 from __future__ import annotations
 
 import argparse
-import sys
 import tempfile
 import time
 from collections.abc import Mapping
@@ -32,8 +31,6 @@ from mrag.index.similarity import SimilarityIndexes
 from mrag.retrieval.answering import ask
 from mrag.retrieval.rankers import Question, SimilarityRanker
 from mrag.stores.oxigraph import OxigraphStore
-
-sys.path.insert(0, str(Path(__file__).parent.parent))
 from tests.proxy import Proxy, proxy
 from tests.servers import oxigraph_server
 

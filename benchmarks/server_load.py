@@ -29,8 +29,6 @@ import mrag
 from mrag.graph.connection import open_store
 from mrag.loaders.rdf import Source
 from mrag.stores.http import Access
-
-sys.path.insert(0, str(Path(__file__).parent.parent))
 from tests.servers import oxigraph_server, virtuoso_server
 
 LOGIN = Access(user="dba", password="dba")

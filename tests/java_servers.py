@@ -19,6 +19,7 @@ from tempfile import TemporaryDirectory
 
 import requests
 
+from tests.cases import beside
 from tests.servers import CACHE, absent, free_port, running
 
 CATALOGUE = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
@@ -27,14 +28,7 @@ QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 _JAVA = ("java", *QUICK, "-Xmx1g")
 _POM = '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>{}</project>'
 _CONFIG = "tag:rdf4j.org,2023:config/"
-_SAIL = """
-@prefix rep: <http://www.openrdf.org/config/repository#> .
-@prefix sr: <http://www.openrdf.org/config/repository/sail#> .
-@prefix sail: <http://www.openrdf.org/config/sail#> .
-@prefix graphdb: <http://www.ontotext.com/config/graphdb#> .
-[] a rep:Repository ; rep:repositoryID "%s" ; rep:repositoryImpl [
-  rep:repositoryType "graphdb:SailRepository" ; sr:sailImpl %s ] .
-"""
+_SAIL = beside(__file__, "sail.ttl")
 
 
 def _element(name: str, *inside: str) -> str:

@@ -22,11 +22,11 @@ from mrag.rdf.terms import Triple
 from mrag.storage.files import save
 from mrag.stores import oxigraph
 from mrag.stores.oxigraph import OxigraphStore
-from mrag.testing.annotations import write_annotations
 from tests.cases import beside
 from tests.commands import run
 from tests.conftest import PRODUCTS, ROOT
 from tests.crash import Job, breaks, graph_state, mrag_in
+from tests.made import write_annotations
 
 ONE = Triple(URIRef("urn:x:one"), URIRef("urn:x:p"), Literal("one"))
 

@@ -21,11 +21,11 @@ from mrag.reasoning.run import reason
 from mrag.stores.base import Capabilities
 from mrag.stores.oxigraph import OxigraphStore
 from mrag.stores.process.workers import WorkerPool
-from mrag.testing.annotations import write_annotations
 from tests.annotations import Data, expected
 from tests.cases import cases
 from tests.conftest import shared_data
 from tests.fuseki_server import fuseki_server
+from tests.made import write_annotations
 
 BASE = "http://example.org/"
 GARMENTS = "http://example.org/garments#"
@@ -139,20 +139,8 @@ def test_sentences_have_the_published_wording(kg: KnowledgeGraph) -> None:
     images = views.make_view(loaded(SMALL, kg), "fashion/images", "images")
     described = URIRef(BASE + "hasDescription")
     rows = images.query(f"SELECT ?i ?d {{ ?i <{described}> ?d }} ORDER BY ?i ?d")
-    assert [(str(i).rpartition("_")[2], str(d)) for i, d in rows] == [  # type: ignore[union-attr, misc]
-        (
-            "1",
-            "Contains jacket from supercategory 'upperbody' with the following attributes: "
-            "above-the-hip (length) of supercategory 'length', blazer of supercategory 'nickname', "
-            "tight (fit) of supercategory 'silhouette'",
-        ),
-        ("1", "Contains top, t-shirt, sweatshirt from supercategory 'upperbody'"),
-        (
-            "2",
-            "Contains top, t-shirt, sweatshirt from supercategory 'upperbody' with the following "
-            "attributes: tight (fit) of supercategory 'silhouette'",
-        ),
-    ]
+    told = [[str(i).rpartition("_")[2], str(d)] for i, d in rows]  # type: ignore[union-attr, misc]
+    assert told == cases(__file__, "sentences")
 
 
 def test_garments_keep_the_binding_that_the_flat_graph_loses(kg: KnowledgeGraph) -> None:

@@ -1,1 +1,1 @@
-"""Made data for measurements and tests of others: `mrag.testing.annotations` writes annotation files."""
+"""Tests for those who write their own parts: `mrag.testing.indexes` is what every index backend passes."""

@@ -31,7 +31,7 @@ from mrag.errors import ConfigError, LearningProblemError, LoadError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf.terms import RDF, XSD
 from mrag.reasoning.run import reason
-from tests.cases import cases
+from tests.cases import beside, cases
 from tests.cel.graphs import E, dl, put, short
 from tests.conftest import PRODUCTS, shared_data, slow
 from tests.crash import Job, breaks, mrag_in
@@ -432,16 +432,7 @@ def test_the_score_is_the_published_one() -> None:
 
 
 FOO = "http://localhost/foo#"
-CONF = """/* lp.positiveExamples = { "x" } */
-prefixes = [ ("ex", "http://localhost/foo#"), ("f","urn:f:") ]  // two
-ks.fileName = "family.kb"
-lp.type = "posNegStandard"
-lp.positiveExamples = { "ex:stefan", "markus" }
-lp.negativeExamples = {
-"f:heinz", # a comment
-"http://a.b/c#gabi" }
-alg.type = "ocel"
-"""
+CONF = beside(__file__, "learner.conf")
 
 
 @pytest.mark.parametrize(("file", "sizes"), cases(__file__, "published"))

@@ -115,7 +115,7 @@ def test_store_bitsets_and_plain_reading_agree(triples: frozenset[Triple], sever
             assert problem.instances_among(kg, e, given) == expected & {*given}, key(e)
         positives, negatives = INDIVIDUALS[:3], INDIVIDUALS[3:]
         found = problem.confusion(kg, several, positives, negatives)
-        counted = [(c.tp, c.fp, c.fn, c.tn) for c in found]
+        counted = [(c.tp, c.fp, c.fn, c.negatives - c.fp) for c in found]
         assert counted == [
             (len(w & {*positives}), len(w & {*negatives}), len({*positives} - w), len({*negatives} - w))
             for w in wanted

@@ -26,6 +26,7 @@ from mrag.rdf.terms import Triple
 from mrag.reasoning.run import reason
 from mrag.retrieval.rankers import Hit, Question, Ranker, SimilarityRanker
 from mrag.stores.oxigraph import OxigraphStore
+from tests.cases import beside
 from tests.cel.graphs import PHOTOS, E, Listed, showing
 from tests.cel.plain import CLASSES, INDIVIDUALS, ROLES, UNWATCHED, Plain, expressions, graphs, schema
 from tests.cel.test_keep import CLOSED, JACKET, OPEN
@@ -215,13 +216,7 @@ def test_marks_that_say_nothing_are_refused() -> None:
 A, B, C = CLASSES
 a, b, c, d, e, f = INDIVIDUALS
 R, S = ROLES
-TURTLE = """@prefix : <http://example.org/> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
-@prefix owl: <http://www.w3.org/2002/07/owl#> .
-:a a :A ; :r :a , :b , :c ; :s :untyped ; :data 1 , 7 . :b a :A , :B ; :r :d ; :s :a ; :data 2.5e0 .
-:c a :B ; :r :c ; :s :a ; :data 2 . :d a :C ; :s :e ; :data "red" .
-:e a :C ; :s :f ; :data "2024-03-01"^^xsd:date . :f a owl:NamedIndividual ; :r :a , :d .
-"""
-GRAPH = frozenset([*schema(), *(Triple(*t) for t in Graph().parse(data=TURTLE))])  # type: ignore[arg-type]
+GRAPH = frozenset([*schema(), *(Triple(*t) for t in Graph().parse(data=beside(__file__, "roles.ttl")))])  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module", params=["oxigraph", *slow("virtuoso")])

@@ -31,7 +31,7 @@ from mrag.rdf.terms import OWL, RDF, Triple
 from mrag.reasoning.run import reason
 from mrag.retrieval.answering import verify
 from mrag.stores.oxigraph import OxigraphStore
-from tests.cases import cases
+from tests.cases import beside, cases
 from tests.completion.films import BY, GENRE, STARS, X, f, films, plan
 from tests.completion.towns import E, evidence_of, fact, iri, labels, triples
 from tests.conftest import opened
@@ -344,16 +344,9 @@ def test_a_value_of_no_known_class_may_be_of_the_kind(people: KnowledgeGraph) ->
 
 
 def test_a_relation_that_an_entity_cannot_have_is_not_read_for_it() -> None:
-    facts = """
-    @prefix : <http://example.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
-    :Van rdfs:label "van" . :Driver rdfs:label "driver" . :Depot rdfs:label "depot" .
-    :home rdfs:label "home depot" ; rdfs:domain :Van ; rdfs:range :Depot .
-    :swift a :Van ; rdfs:label "Swift" ; :home :north . :arrow a :Van ; rdfs:label "Arrow" .
-    :ann a :Driver ; rdfs:label "Ann Hill" . :north a :Depot ; rdfs:label "Northgate" .
-    """
     texts = ("Ann Hill lives in Northgate.", "The home depot of Arrow is Northgate.")
     with mrag.connect() as graph:
-        graph.insert(triples(facts))
+        graph.insert(triples(beside(__file__, "depots.ttl")))
         completer = Completer(graph, evidence_of(*texts))
         lives = completer.ask("Where does Ann Hill live?")
         assert lives.run is None and not lives.completion.read and not lives.answers

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 import mrag
-from mrag.testing.annotations import write_annotations
 from tests.commands import python, ran, run
 from tests.conftest import PRODUCTS, ROOT, slow
 from tests.docs.notebooks import executed, kernel
+from tests.made import write_annotations
 from tests.servers import graphdb_protocol
 from tests.vectors import remembered_vectors
 

@@ -24,7 +24,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.language.tokens import tokens
 from mrag.rdf.terms import OWL, RDF, RDFS, XSD, Triple
 from mrag.retrieval.verifying import NOTICE, StoreFacts
-from tests.cases import cases
+from tests.cases import beside, cases
 from tests.conftest import graph_of, opened
 from tests.generation.conftest import GRAPH, ask_in, context_of
 
@@ -143,12 +143,7 @@ def test_cases_are_the_same_for_a_seed_and_of_many_kinds(adversary: Any) -> None
     assert len({one.kind for one in every if not one.true}) >= 25
 
 
-OLD = """
-@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
-@prefix : <http://example.org/> .
-:City rdfs:label "city" . :rome a :City ; rdfs:label "Rome" ; owl:sameAs :roma .
-:oslo a :City ; rdfs:label "Oslo" .
-"""
+OLD = beside(__file__, "cities.ttl")
 
 
 def test_a_caution_that_is_left_out_is_not_vouched_for(tmp_path: Path) -> None:
@@ -159,7 +154,7 @@ def test_a_caution_that_is_left_out_is_not_vouched_for(tmp_path: Path) -> None:
         assert answer["notice"] == NAMES_APART and mrag.verify(kg, answer).complete
         # Whoever asked before the names stood apart was not told, so this is not called false.
         silent = mrag.verify(kg, {**answer, "notice": None})
-        assert [part.name for part in silent.of("not checked")] == [NOTICE]
+        assert [one.part for one in silent.of("not checked")] == [NOTICE]
         assert not mrag.verify(kg, {**answer, "notice": "Checked by hand."}).ok
 
 

@@ -24,7 +24,7 @@ from mrag.generation.result import Answer
 from mrag.generation.support.citations import PictureCiter
 from mrag.graph.kg import KnowledgeGraph
 from mrag.images.answer import FOUND_ONLY, ask_pictures
-from mrag.images.embedding import LangChainImageEmbedder, image_embedder
+from mrag.images.embedding import LangChainImageEmbedder, class_names, image_embedder, likeliest
 from mrag.images.enrichment import EnrichSettings, describe
 from mrag.images.graph import image_texts, of_class, of_query
 from mrag.images.rankers import ImageLooksRanker, ImageTextRanker, image_ranker
@@ -276,8 +276,8 @@ def test_the_bridge_finds_real_photos_by_words_and_by_picture(tmp_path: Path) ->
         assert ids(ranker, Question(image=tmp_path / "cat.jpg"), 1) == ["chelsea"]
         from mrag.images.files import open_picture
 
-        labels = model.labels(open_picture(photos / "coffee.png"))
-        assert labels[0][0] == "espresso" and labels[0][1] > 0.5
+        ((number, share),) = likeliest(open_picture(photos / "coffee.png"), 1)
+        assert class_names()[number] == "espresso" and share > 0.5
         # The labels by themselves, as a describer without a language model.
         report = describe(kg, "labels", folder=photos, settings=EnrichSettings(limit=2))
         assert report.described == 2

@@ -24,7 +24,7 @@ from mrag.loaders._records import BrokenJson, JsonText
 from mrag.loaders.checks import Brackets, Lines, LoadNotes, TooMuch, Xml, recode
 from mrag.loaders.rdf import Source
 from mrag.loaders.tables import Table
-from tests.cases import cases
+from tests.cases import beside, cases
 from tests.commands import run
 from tests.server.conftest import running
 
@@ -393,16 +393,7 @@ def test_quoted_triples_and_long_lines_are_counted_however_the_text_is_cut() -> 
 
 def owl(encoding: str = "UTF-8", entities: str = "") -> bytes:
     """An ontology as Protégé writes it, with its namespaces as entities."""
-    text = f"""<?xml version="1.0" encoding="{encoding}"?>
-<!DOCTYPE rdf:RDF [
-    <!ENTITY owl "http://www.w3.org/2002/07/owl#" >
-    <!ENTITY base "http://example.org/" >
-    <!ENTITY wines "&base;wines#" >{entities}
-]>
-<rdf:RDF {NESTED} xmlns:rdfs="http://www.w3.org/2000/01/rdf-schema#" xmlns:owl="http://www.w3.org/2002/07/owl#">
-    <rdf:Description rdf:about="&wines;Rosé"><rdf:type rdf:resource="&owl;Class"/>
-        <rdfs:label>Rosé &amp; Rosado</rdfs:label></rdf:Description>
-</rdf:RDF>"""
+    text = beside(__file__, "protege.owl").format(encoding=encoding, entities=entities, nested=NESTED)
     return text.encode(encoding)
 
 

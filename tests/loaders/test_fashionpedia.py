@@ -19,11 +19,10 @@ from mrag.loaders._records import schema_lines
 from mrag.loaders.importing import kind_of
 from mrag.loaders.scenes import Fashionpedia, SceneGraphs
 from mrag.reasoning.run import reason
-from mrag.testing import annotations
-from mrag.testing.annotations import write_annotations
 from tests.annotations import expected as annotated
 from tests.cases import cases
 from tests.conftest import shared_data
+from tests.made import PUBLISHED, write_annotations
 
 B = "http://example.org/"
 GOOD: dict[str, Any] = cases(__file__, "GOOD")
@@ -211,22 +210,19 @@ def test_progress_ends_at_the_size_of_the_file(tmp_path: Path) -> None:
 
 def test_the_statistics_are_the_published_ones(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
-    assert write_annotations(path, scale=0.1) == (
-        round(annotations.IMAGES / 10),
-        round(annotations.ANNOTATIONS / 10),
-    )
+    assert write_annotations(path, scale=0.1) == (4562, 33340)
     data = json.loads(path.read_text())
     assert len(data["images"]) == 4562 and len(data["annotations"]) == 33340
     assert {a["image_id"] for a in data["annotations"]} == {i["id"] for i in data["images"]}
-    assert Counter(c["supercategory"] for c in data["categories"]) == annotations.CATEGORY_GROUPS
+    assert Counter(c["supercategory"] for c in data["categories"]) == PUBLISHED["category_groups"]
     groups = {a["id"]: a["supercategory"] for a in data["attributes"]}
     assert len(groups) == 294 and max(groups) == 339
     assert sorted(groups) != list(range(294)), "identifiers have gaps"
     counts = [len(a["attribute_ids"]) for a in data["annotations"]]
-    assert counts.count(0) / len(counts) == pytest.approx(annotations.BARE, abs=0.01)
-    assert sum(counts) / len(counts) == pytest.approx(annotations.PER_ANNOTATION, rel=0.03)
+    assert counts.count(0) / len(counts) == pytest.approx(PUBLISHED["bare"], abs=0.01)
+    assert sum(counts) / len(counts) == pytest.approx(PUBLISHED["per_annotation"], rel=0.03)
     shown = Counter(groups[n] for a in data["annotations"] for n in a["attribute_ids"])
-    for name, (_, thousands) in annotations.ATTRIBUTE_GROUPS.items():
+    for name, (_, thousands) in PUBLISHED["attribute_groups"].items():
         # Attributes of an annotation differ, which pushes the most frequent ones down a little.
         assert shown[name] * 10 / 1000 == pytest.approx(thousands, rel=0.15), name
     assert not any(a["iscrowd"] for a in data["annotations"])

@@ -1,6 +1,5 @@
 """The schemas of loaders and views cover what is made; what ontologies import is local, and never fetched."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -13,8 +12,8 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.loaders.rdf import OUTSIDE, Source, with_imports
 from mrag.loaders.scenes import Fashionpedia, SceneGraphs
 from mrag.reasoning.run import reason
-from mrag.testing.annotations import write_annotations
 from tests.conftest import ROOT
+from tests.made import write_annotations
 
 FILES = (
     "fashionpedia.ttl", "fashionpedia-images.ttl", "fashionpedia-cel.ttl", "fashionpedia-garments.ttl",
@@ -71,18 +70,7 @@ def test_what_is_made_of_annotations_is_declared_and_consistent(tmp_path: Path, 
 
 
 def test_what_is_made_of_scene_graphs_is_declared_and_consistent(tmp_path: Path, kg: KnowledgeGraph) -> None:
-    rows = [
-        {"image_id": 1, "region_id": 1, "caption": "a", "triples": [["a", "v:on", "b"], ["a", "is", "on"]]},
-        {"image_id": 2, "url": "http://example.com/2", "width": 3, "height": 4, "x": 1},
-        {
-            "image_id": 3,
-            "objects": [{"object_id": 1, "names": ["a"], "x": 1, "y": 1, "w": 2, "h": 2}],
-            "regions": [{"region_id": 4, "phrase": "an a", "x": 1, "y": 1, "width": 2, "height": 2}],
-        },
-    ]
-    path = tmp_path / "a.json"
-    path.write_text(json.dumps(rows))
-    with SceneGraphs(path).ntriples() as triples:
+    with SceneGraphs(Path(__file__).with_name("scenes.json")).ntriples() as triples:
         kg.load([triples])
     assert undeclared(kg) == set()
     assert reason(kg).clashes == ()

@@ -17,9 +17,9 @@ from mrag.errors import ConfigError, LoadError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.loaders.sketch import sketch
 from mrag.loaders.tables import Table, TableDialect, read_mapping
-from mrag.testing.annotations import write_annotations
 from tests.cases import beside, cases
 from tests.commands import run
+from tests.made import write_annotations
 
 PREFIXES = """
 @prefix rr: <http://www.w3.org/ns/r2rml#> . @prefix rml: <http://semweb.mmlab.be/ns/rml#> .

@@ -13,6 +13,7 @@ from mrag.planning.answering import Attempt, compute
 from mrag.planning.lexicon import lexicon_of
 from mrag.planning.rephrasing import LONGEST, left_out, rephrased, schema_text
 from mrag.rdf.terms import Triple
+from tests.cases import cases
 from tests.conftest import opened
 from tests.generation import conftest
 from tests.planning.questions import loaded
@@ -63,15 +64,7 @@ def test_what_is_given_says_how_a_model_read_it(fleet: KnowledgeGraph) -> None:
     assert attempt.reading.confidence < 0.9
 
 
-@pytest.mark.parametrize(
-    ("question", "said", "left"),
-    [
-        ("elephants in Spain, please", "Which suppliers are in Spain?", "elephants"),
-        ("Tell me the suppliers by name, not in Spain", "Which suppliers are in Spain?", "not"),
-        ("typical price of hardware, on average", "What is the greatest price of hardware?", "average"),
-        ("suppliers of stuff dearer than 77", "Which suppliers are there?", "77"),
-    ],
-)
+@pytest.mark.parametrize(("question", "said", "left"), cases(__file__, "dropped"))
 def test_names_numbers_and_operations_that_a_model_drops_are_missed(
     company: KnowledgeGraph, question: str, said: str, left: str
 ) -> None:

@@ -27,6 +27,7 @@ from mrag.planning.saved import list_questions, save_question
 from mrag.rdf.terms import OWL, Triple
 from mrag.reasoning.run import list_left_out, reason
 from mrag.stores.base import Dataset
+from tests.cases import beside, cases
 from tests.completion.towns import asks, proposed, read, triples
 from tests.conftest import ROOT
 from tests.java_servers import graphdb_repository
@@ -34,22 +35,8 @@ from tests.servers import free_port, running
 
 pytestmark = pytest.mark.slow
 E = "http://ex.org/"
-SMALL = """
-@prefix ex: <http://ex.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
-@prefix owl: <http://www.w3.org/2002/07/owl#> .
-ex:Person a owl:Class ; rdfs:label "Person" . ex:Employee rdfs:subClassOf ex:Person ; rdfs:label "Employee" .
-ex:worksFor rdfs:label "works for" ; rdfs:domain ex:Employee ; owl:inverseOf ex:employs .
-ex:partOf a owl:TransitiveProperty ; rdfs:label "part of" .
-ex:ann rdfs:label "Ann Miller" ; ex:worksFor ex:acme . ex:bob rdfs:label "Bob Stone" ; ex:worksFor ex:acme .
-ex:acme rdfs:label "Acme" ; ex:partOf ex:holding . ex:holding rdfs:label "Holding" ; ex:partOf ex:world .
-ex:world rdfs:label "World Corp" .
-"""
-NAMED = """
-@prefix ex: <http://ex.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
-ex:dave rdfs:label "Dave" ; ex:worksFor ex:beta .
-ex:g1 { ex:dave ex:age 20 . ex:eve rdfs:label "Eve" ; ex:worksFor ex:acme . }
-ex:g2 { ex:dave ex:age 21 . ex:fay rdfs:label "Fay" ; ex:worksFor ex:acme . ex:eve ex:worksFor ex:acme . }
-"""
+SMALL = beside(__file__, "staff.ttl")
+NAMED = beside(__file__, "staff.trig")
 
 
 @pytest.fixture(autouse=True)
@@ -166,23 +153,7 @@ def test_deletions_are_followed(horst: KnowledgeGraph) -> None:
     assert not horst.holds(f"ASK {{ <{E}acme> <{E}partOf> ?o }}", "all")
 
 
-UPDATES = (
-    "INSERT DATA { ex:ann ex:age 40 . ex:dave ex:worksFor ex:beta . "
-    "GRAPH ex:g3 { ex:gil ex:worksFor ex:acme } }",
-    "DELETE DATA { ex:eve ex:worksFor ex:acme . ex:bob ex:worksFor ex:acme }",
-    "DELETE DATA { GRAPH ex:g2 { ex:fay ex:worksFor ex:acme } }",
-    "DELETE { ?x ex:age ?n } INSERT { ?x ex:years ?n } WHERE { ?x ex:age ?n FILTER (?n > 20) }",
-    "WITH ex:g2 INSERT { ?x ex:seen true } WHERE { ?x ?p ?o }",
-    "INSERT DATA { ex:hal ex:worksFor ex:acme } ; INSERT { ?x ex:paid ?n } WHERE "
-    "{ SELECT ?x (COUNT(?c) AS ?n) { ?x ex:worksFor ?c } GROUP BY ?x }",
-    # What is loaded stands in a named graph there, too.
-    "INSERT { GRAPH ?g { ?x ex:here true } } WHERE { GRAPH ?g { ?x ex:worksFor ?c } "
-    "FILTER (?g != <urn:graph:main>) }",
-    "MOVE ex:g3 TO ex:g4",
-    "INSERT DATA { ex:ann ex:worksFor ex:acme }",
-    "CLEAR GRAPH ex:g2",
-    "DROP NAMED",
-)
+UPDATES: list[str] = cases(__file__, "updates")
 
 
 def test_updates_change_what_they_change_elsewhere(repository: str, tmp_path: Path) -> None:

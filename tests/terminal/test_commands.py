@@ -17,11 +17,11 @@ import pytest
 from typer.main import get_command
 
 from mrag.cli import app
-from mrag.testing.annotations import write_annotations
 from tests.evaluation.conftest import Scripted
 from tests.generation.conftest import gguf
 from tests.generation.ollama_server import OllamaServer, Served
 from tests.images.seeing_server import SeeingServer
+from tests.made import write_annotations
 from tests.servers import Quiet, answering
 from tests.terminal.driver import environment
 from tests.terminal.hostile import NAME, TEXT, escapes, faults, turtle

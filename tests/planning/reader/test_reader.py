@@ -24,6 +24,7 @@ from mrag.planning.reader.units import meanings
 from mrag.planning.reader.uses import phrases
 from mrag.rdf.terms import Triple
 from mrag.stores.oxigraph import OxigraphStore
+from tests.cases import cases
 from tests.conftest import opened
 from tests.planning.questions import loaded, questions_of
 
@@ -48,16 +49,7 @@ def test_what_is_left_are_words_of_the_question(reader: RoleReader, question: st
     assert all(item.unit.end <= len(question.split()) for item in best.items)
 
 
-@pytest.mark.parametrize(
-    ("question", "gloss"),
-    [
-        ("Welche Mühlen haben mehr als 1.500 Gäste?", "which mill have more than 1500 guest?"),
-        ("Mühlen mit einer Höhe von 2,5 m am 3. Mai", "mill with a height from 2.5 m on 3rd May"),
-        ("Zeige die Kundennummern", "show the customer numbers"),
-        ("Quels sont les moulins plus hauts que l'église ?", "what are the mill more high than the church ?"),
-        ("Which mills are there?", "Which mills are there?"),
-    ],
-)
+@pytest.mark.parametrize(("question", "gloss"), cases(__file__, "glosses"))
 def test_glosses(reader: RoleReader, question: str, gloss: str) -> None:
     assert reader.glosses.of(question).text == gloss
 
@@ -184,6 +176,6 @@ def test_words_are_kept_with_an_answer_and_verified(kg: KnowledgeGraph) -> None:
     older = {name: part for name, part in value.items() if name != "words"}
     report = mrag.verify(kg, older)
     assert report.ok and not report.complete
-    assert "what each word of the question became" in {part.name for part in report.of("not checked")}
+    assert "what each word of the question became" in {one.part for one in report.of("not checked")}
     value["words"][0]["name"] = "miller"
     assert not mrag.verify(kg, value).ok

@@ -442,15 +442,8 @@ def test_text_can_be_read_and_everything_has_a_name(browser: Browser, base: str,
         page = seen.open("/#/ask?q=Which+vendor+develops+GraphDB%3F", "#answer .cite")
         assert page.evaluate(_NAMELESS) == []
         assert page.locator("html").get_attribute("lang") == "en"
-        pairs = [
-            ["--ink", "--ground"], ["--ink", "--card"], ["--soft", "--card"], ["--soft", "--ground"],
-            ["--soft", "--sunk"], ["--accent", "--card"], ["--accent", "--accent-soft"],
-            ["--accent-ink", "--accent"],
-            ["--asserted", "--asserted-soft"], ["--inferred", "--inferred-soft"], ["--inferred", "--card"],
-            ["--problem", "--problem-soft"], ["--ink", "--problem-soft"], ["--ink", "--mark"],
-        ]  # fmt: skip
         # WCAG 2.2, success criterion 1.4.3: at least 4.5 to 1 for text.
-        assert [row for row in page.evaluate(_CONTRAST, pairs) if row[2] < 4.5] == []
+        assert [row for row in page.evaluate(_CONTRAST, cases(__file__, "contrast")) if row[2] < 4.5] == []
         background = "getComputedStyle(document.body).backgroundColor"
         assert (page.evaluate(background) == "rgb(18, 23, 21)") is (scheme == "dark")
         seen.open("/#/explore?iri=ex%3AGraphDB", "#explore-entity svg")
