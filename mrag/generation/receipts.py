@@ -381,18 +381,18 @@ def with_receipt(
         altered.append(f"it is {why}, so nothing of it can be checked without the graph")
     if not source and not then.ok:
         altered.append(f"it did not hold when it was checked: {str(then).splitlines()[0]}")
-    vouched = {p.name for p in then.of("recomputed")} if by and then.ok else set()
+    vouched = {p.part for p in then.of("recomputed")} if by and then.ok else set()
     parts = [
-        CheckedPart(p.name, "signed", by) if p.state == "not checked" and p.name in vouched else p
+        CheckedPart(p.part, "signed", by) if p.state == "not checked" and p.part in vouched else p
         for p in report.parts
     ]
     if not source:
-        parts = [p for p in parts if p.name != HOW]
-        known = {p.name for p in parts}
+        parts = [p for p in parts if p.part != HOW]
+        known = {p.part for p in parts}
         parts += [
-            CheckedPart(p.name, "signed", by) if p.name in vouched else replace(p, state="not checked")
+            CheckedPart(p.part, "signed", by) if p.part in vouched else replace(p, state="not checked")
             for p in then.parts
-            if p.name not in known
+            if p.part not in known
         ]
     if by:
         parts += [CheckedPart(ENVELOPE, "signed", by), CheckedPart(THEN, "signed", by)]

@@ -8,9 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from decimal import Decimal
+from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeAlias, get_args
+from types import NoneType
+from typing import Any, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
 from typing import Literal as OneOf
 
 from mrag import html, untrusted
@@ -22,6 +24,7 @@ from mrag.graph.record import status_of
 from mrag.rdf.terms import Term, Triple, term_from_json, term_to_json, triple_from_json, triple_to_json
 from mrag.terminal import inline
 
+T = TypeVar("T")
 CERTAIN = 0.9
 """Certainty below which an answer says that its reading is not certain."""
 PROBABLE = 0.7
@@ -48,6 +51,32 @@ def _value(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {name: _value(part) for name, part in value.items()}
     return [_value(part) for part in value] if isinstance(value, tuple | list) else value
+
+
+def read_fields(cls: type[T], value: Mapping[str, Any], **known: Any) -> T:
+    """Return an instance of what `json_fields` gave; fields that are known are not looked for."""
+    kinds = {name: kind for name, kind in _kinds(cls).items() if name not in known}
+    return cls(**{name: _read(kind, value[name]) for name, kind in kinds.items()}, **known)
+
+
+_kinds = cache(get_type_hints)
+
+
+def _read(kind: Any, value: Any) -> Any:
+    of = get_args(kind)
+    if NoneType in of:
+        return None if value is None else _read(of[0], value)
+    if hasattr(kind, "from_json"):
+        return kind.from_json(value)
+    if is_dataclass(kind):
+        return read_fields(kind, value)
+    if get_origin(kind) is tuple:
+        return tuple(_read(of[0], part) for part in value)
+    if get_origin(kind) is Mapping:
+        return {str(name): _read(of[1], part) for name, part in value.items()}
+    if get_origin(kind) is OneOf and value not in of:
+        raise ValueError(f"no such value as {value}")
+    return value if kind is Any or get_origin(kind) is OneOf else kind(value)
 
 
 def _texts(values: Iterable[object]) -> tuple[str, ...]:
@@ -84,11 +113,6 @@ class OtherReading:
     def __str__(self) -> str:
         return f"{self.answer}, read as: {self.reading}"
 
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> OtherReading:
-        """Read what `json_fields` gave."""
-        return cls(int(value["number"]), str(value["reading"]), str(value["answer"]))
-
 
 @dataclass(frozen=True, slots=True)
 class QuestionWords:
@@ -97,11 +121,6 @@ class QuestionWords:
     text: str  # As they are written
     start: int  # Where they begin, in characters
     end: int  # Where they end
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> QuestionWords:
-        """Read what `json_fields` gave."""
-        return cls(str(value["text"]), int(value["start"]), int(value["end"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,14 +154,6 @@ class WordUse:
         what = " ".join(filter(None, (self.name, self.value, self.iri and f"<{self.iri}>")))
         told = f"{self.does}: {what}" if what else self.does
         return f"{told} ({self.how})" if self.how else told
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> WordUse:
-        """Read what `json_fields` gave."""
-        words, cues = value["words"], tuple(map(QuestionWords.from_json, value["cues"]))
-        does, name, iri, stated, how = (str(value[n]) for n in ("does", "name", "iri", "value", "how"))
-        place = None if words is None else QuestionWords.from_json(words)
-        return cls(place, does, name, iri, stated, how, cues)
 
 
 def doubt_of(confidence: float) -> str:
@@ -184,18 +195,8 @@ class Computed:
     def from_json(cls, value: Mapping[str, Any]) -> Computed:
         """Read what `to_json` wrote."""
         with form_of("JSON form of a computed answer"):
-            rows, runners_up, last = (
-                tuple(tuple(AnswerCell.from_json(cell) for cell in row) for row in some)
-                for some in (value["rows"], value.get("runners_up", ()), (value.get("last", ()),))
-            )
-            follows = value.get("follows")
-            return cls(
-                str(value["reading"]), dict(value["plan"]), str(value["query"]), _texts(value["columns"]),
-                rows, float(value["confidence"]), _texts(value["ignored"]),
-                tuple(map(OtherReading.from_json, value["readings"])), bool(value["truncated"]),
-                runners_up, last[0], None if follows is None else dict(follows),
-                tuple(map(WordUse.from_json, value.get("words", ()))),
-            )  # fmt: skip
+            unsaid = {"runners_up": (), "last": (), "follows": None, "words": ()}
+            return read_fields(cls, unsaid | {**value})
 
 
 def _line(row: tuple[AnswerCell, ...]) -> str:
@@ -247,14 +248,7 @@ class Completed:
     def from_json(cls, value: Mapping[str, Any]) -> Completed:
         """Read what `to_json` wrote."""
         with form_of("JSON form of a completed answer"):
-            refs = value["evidence"].items()
-            return cls(
-                _texts(value["answers"]),
-                {str(line): tuple(EvidenceRef(**ref) for ref in some) for line, some in refs},
-                _texts(value["missing"]), _texts(value["ungrounded"]), bool(value["truncated"]),
-                tuple(map(dict, value["completed"])), value["run"], int(value["entered"]),
-                value.get("read_as"),
-            )  # fmt: skip
+            return read_fields(cls, {**value, "triples": value["completed"], "reading": value.get("read_as")})
 
 
 @dataclass(frozen=True)
@@ -278,12 +272,7 @@ class ShownImage:
     def from_json(cls, value: Mapping[str, Any], lines: Mapping[str, Line]) -> ShownImage:
         """Read what `to_json` wrote, of the lines of the answer's context by id."""
         with form_of("JSON form of an image that was found"):
-            path = value["path"]
-            return cls(
-                str(value["iri"]), str(value["name"]), None if path is None else Path(path),
-                float(value["score"]), int(value["rank"]), _texts(value["reasons"]),
-                tuple(lines[one] for one in value["lines"]),
-            )  # fmt: skip
+            return read_fields(cls, value, lines=tuple(lines[one] for one in value["lines"]))
 
 
 def recorded(context: Context) -> Context:
@@ -490,15 +479,10 @@ class Answer:
             by_id = {line.id: line for line in context.lines}
             lines = {one: Citation.of(line) for one, line in by_id.items()}
             sentences = tuple(
-                Sentence(
-                    str(s["text"]),
-                    tuple(lines[one] for one in s["citations"]),
-                    bool(s["supported"]),
-                    str(s["before"]),
-                    _texts(s["rejected_ids"]),
-                    verdict_of(s),
-                    _texts(s.get("left", ())),
-                    _texts(s.get("against", ())),
+                read_fields(
+                    Sentence,
+                    {"left": (), "against": (), **s, "verdict": verdict_of(s)},
+                    citations=tuple(lines[one] for one in s["citations"]),
                 )
                 for s in value["sentences"]
             )
@@ -512,7 +496,7 @@ class Answer:
                 way, str(value.get("why", "")), computed,
                 Completed.from_json(value) if way == "complete" else None,
                 tuple(ShownImage.from_json(one, by_id) for one in value.get("images", ())),
-                () if computed else tuple(map(OtherReading.from_json, value.get("readings", ()))),
+                () if computed else _read(tuple[OtherReading, ...], value.get("readings", ())),
             )  # fmt: skip
 
     def doubts(self) -> dict[str, list[str]]:

@@ -12,7 +12,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, get_args
+from typing import Any, TypeAlias
 from typing import Literal as OneOf
 
 from rdflib import Literal
@@ -28,6 +28,7 @@ from mrag.generation.result import (
     json_fields,
     line_from_json,
     line_to_json,
+    read_fields,
     same,
 )
 from mrag.generation.support.citations import Citer, FactSource, PictureCiter, judge, supports, verdict_of
@@ -181,7 +182,7 @@ READING = "that the query is a reading of the question"
 class CheckedPart:
     """One part of an answer or of its receipt, and what vouches for it."""
 
-    name: str  # What it is, in words
+    part: str  # What it is, in words
     state: State  # `recomputed` from the graph or from other parts
     note: str = ""  # By whom it is signed, or why it is not checked
 
@@ -214,7 +215,7 @@ class VerifyReport:
 
     def is_recomputed(self, name: str) -> bool:
         """Return whether a part was recomputed."""
-        return any(part.name == name for part in self.of("recomputed"))
+        return any(one.part == name for one in self.of("recomputed"))
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as JSON values."""
@@ -222,7 +223,6 @@ class VerifyReport:
             "ok": self.ok,
             "complete": self.complete,
             "missing": [line_to_json(line) for line in self.missing],
-            "parts": [{"part": p.name, "state": p.state, "note": p.note} for p in self.parts],
         }
 
     @classmethod
@@ -233,13 +233,7 @@ class VerifyReport:
             ModelError: If a field is missing or of another type.
         """
         with form_of("report of a check"):
-            parts = tuple(CheckedPart(str(p["part"]), p["state"], str(p["note"])) for p in value["parts"])
-            if not {part.state for part in parts} <= {*get_args(State)}:
-                raise ValueError("no such state")
-            names = ("unknown", "altered", "unsupported", "flagged")
-            texts = {name: tuple(map(str, value[name])) for name in names}
-            missing = tuple(map(line_from_json, value["missing"]))
-            return cls(int(value["checked"]), missing, parts=parts, **texts)
+            return read_fields(cls, value, missing=tuple(map(line_from_json, value["missing"])))
 
     def __str__(self) -> str:
         if self.ok:
@@ -274,7 +268,7 @@ def _tell(parts: Iterable[CheckedPart]) -> str:
     """Return parts in words, those of one note together."""
     notes: dict[str, list[str]] = {}
     for part in parts:
-        notes.setdefault(part.note, []).append(part.name)
+        notes.setdefault(part.note, []).append(part.part)
     return "; ".join(", ".join(names) + (f" ({note})" if note else "") for note, names in notes.items())
 
 
@@ -396,7 +390,7 @@ def _doubts(
 ) -> list[str]:
     """Return why sentences that follow from their lines may still not say what is so."""
     # What is computed answers the question only if it is a reading of it.
-    notes = [p.note for p in again.parts if p.name == READING and p.state != "recomputed"]
+    notes = [p.note for p in again.parts if p.part == READING and p.state != "recomputed"]
     known = " ".join((value["question"], *(part for line in context.lines for part in line.labels)))
     odd = any(odd_signs(s["text"], known) for s in sentences)
     return [*notes, *(["they have signs that cannot be seen or that look like others"] if odd else [])]

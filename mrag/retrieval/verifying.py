@@ -544,7 +544,7 @@ def receipt_of(
 def _own(report: VerifyReport) -> VerifyReport:
     """Return a report without what is vouched for by others: whoever signs it vouches for his own part."""
     parts = (p if p.state == "recomputed" else replace(p, state="not checked", note="") for p in report.parts)
-    return replace(report, parts=tuple(p for p in parts if p.name not in (ENVELOPE, THEN)))
+    return replace(report, parts=tuple(p for p in parts if p.part not in (ENVELOPE, THEN)))
 
 
 def _lines(value: Mapping[str, Any]) -> tuple[Line, ...]:

@@ -114,7 +114,7 @@ def accepted(
     kg: KnowledgeGraph, value: dict[str, Any], most: int | None, again: Callable[[str], dict[str, Any]]
 ) -> list[str]:
     """Return which changes of an answer pass as what it was; by default one of each kind is tried."""
-    before = {part.name for part in mrag.verify(kg, value).of("not checked")}
+    before = {one.part for one in mrag.verify(kg, value).of("not checked")}
     kinds: dict[str, list[tuple[str, Any]]] = {}
     for name, make in changes(value):
         kinds.setdefault(kind_of(name), []).append((name, make))
@@ -134,7 +134,7 @@ def accepted(
         # What another question is answered with, word for word, is its answer.
         if name.startswith("question:") and make() == again(make()["question"]):
             continue
-        if report.complete or not {part.name for part in report.of("not checked")} - before:
+        if report.complete or not {one.part for one in report.of("not checked")} - before:
             through.append(name)
         assert "every sentence holds" not in str(report), name
     return through
@@ -435,7 +435,7 @@ def test_what_is_invented_is_seen(
         return
     assert not report.complete and "every sentence holds" not in str(report)
     if unchecked:
-        assert UNCHECKED[unchecked] in {part.name for part in report.of("not checked")}, str(report)
+        assert UNCHECKED[unchecked] in {one.part for one in report.of("not checked")}, str(report)
     else:
         assert not report.ok, str(report)
 
@@ -459,7 +459,7 @@ def test_an_envelope_with_its_hash_made_anew_vouches_for_nothing(
     for key in (None, forger.own() or forger.create()):
         forged = receipt(value, report, **{**true, **CHANGED[name]}, key=key)
         said = verify_answer(kg, forged, lambda q: None, mine)
-        assert not said.complete and (not said.ok or ENVELOPE in {p.name for p in said.of("not checked")})
+        assert not said.complete and (not said.ok or ENVELOPE in {p.part for p in said.of("not checked")})
         assert not check_alone(forged, mine).ok
     signed = receipt_of(kg, value, report, mine)
     forged = receipt(value, report, **{**true, **CHANGED[name]}, key=None)
