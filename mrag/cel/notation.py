@@ -18,8 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar, get_args
 
 import pyoxigraph as ox
 from rdflib import BNode, Graph, Literal, URIRef
@@ -27,6 +26,7 @@ from rdflib import namespace as ns
 from rdflib.collection import Collection
 from rdflib.term import Node
 
+from mrag._tables import tables
 from mrag.cel import expressions as ce
 from mrag.errors import ConfigError
 from mrag.rdf.terms import DEFAULT_PREFIXES, OWL, XSD, curie, from_ox, to_ox
@@ -41,10 +41,10 @@ _TOKEN = re.compile(
     |(?P<sign>>=|<=|[⊤⊥¬⊓⊔∃∀≥≤=<>.,(){}\[\]⁻])""",
     re.VERBOSE,
 )
+_NOTATIONS: Mapping[str, Mapping[str, str]] = tables("cel/notation.toml")
 _FACETS: Mapping[str, ce.Facet] = {
-    "≥": "minInclusive", ">=": "minInclusive", "≤": "maxInclusive", "<=": "maxInclusive",
-    ">": "minExclusive", "<": "maxExclusive",
-}  # fmt: skip
+    sides[facet]: facet for facet in get_args(ce.Facet) for sides in _NOTATIONS.values()
+}
 _COUNTS: Mapping[str, Callable[[int, ce.Property, ce.Expression], ce.Expression]] = {
     "≥": ce.AtLeast, "≤": ce.AtMost, "=": ce.Exactly,
     "min": ce.AtLeast, "max": ce.AtMost, "exactly": ce.Exactly,
@@ -301,37 +301,6 @@ _PLAIN = re.compile(r"(?:[A-Za-z][\w\-]*)?:\w(?:[\w\-]*\w)?\Z")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)\Z")
 
 
-@dataclass(frozen=True)
-class _Notation:
-    """The signs of a notation."""
-
-    signs: Mapping[type[ce.Expression], str]
-    inverse: str
-    facets: Mapping[ce.Facet, str]
-
-
-_DL = _Notation(
-    {
-        ce.Top: "⊤", ce.Bottom: "⊥", ce.Not: "¬", ce.And: " ⊓ ", ce.Or: " ⊔ ",
-        ce.Some: "∃ {p}.{c}", ce.Only: "∀ {p}.{c}", ce.Value: "∃ {p}.{{{c}}}", ce.AtLeast: "≥ {n} {p}.{c}",
-        ce.AtMost: "≤ {n} {p}.{c}", ce.Exactly: "= {n} {p}.{c}",
-        ce.DataSome: "∃ {p}.{c}", ce.DataOnly: "∀ {p}.{c}",
-    },
-    "{}⁻",
-    {"minInclusive": "≥", "maxInclusive": "≤", "minExclusive": ">", "maxExclusive": "<"},
-)  # fmt: skip
-_MANCHESTER = _Notation(
-    {
-        ce.Top: "owl:Thing", ce.Bottom: "owl:Nothing", ce.Not: "not ", ce.And: " and ", ce.Or: " or ",
-        ce.Some: "{p} some {c}", ce.Only: "{p} only {c}", ce.Value: "{p} value {c}",
-        ce.AtLeast: "{p} min {n} {c}", ce.AtMost: "{p} max {n} {c}", ce.Exactly: "{p} exactly {n} {c}",
-        ce.DataSome: "{p} some {c}", ce.DataOnly: "{p} only {c}",
-    },
-    "inverse {}",
-    {"minInclusive": ">=", "maxInclusive": "<=", "minExclusive": ">", "maxExclusive": "<"},
-)  # fmt: skip
-
-
 def to_dl(
     expression: ce.Expression, prefixes: Mapping[str, str] | None = None, *, name: Name | None = None
 ) -> str:
@@ -345,7 +314,7 @@ def to_dl(
         >>> to_dl(ce.AtLeast(2, Property(RDFS + "seeAlso"), ce.Named(RDFS + "Class")))
         '≥ 2 rdfs:seeAlso.rdfs:Class'
     """
-    return _print(expression, name or _namer(prefixes), _DL)
+    return _print(expression, name or _namer(prefixes), _NOTATIONS["dl"])
 
 
 def to_manchester(
@@ -355,7 +324,7 @@ def to_manchester(
 
     What another `name` than the default prints cannot be read again.
     """
-    return _print(expression, name or _namer(prefixes), _MANCHESTER)
+    return _print(expression, name or _namer(prefixes), _NOTATIONS["manchester"])
 
 
 def to_term(value: str | Literal, name: Name) -> str:
@@ -378,31 +347,31 @@ def _namer(prefixes: Mapping[str, str] | None) -> Name:
     return name
 
 
-def _print(e: ce.Expression, name: Name, notation: _Notation) -> str:
-    signs = notation.signs
+def _print(e: ce.Expression, name: Name, notation: Mapping[str, str]) -> str:
+    sign = notation.get(type(e).__name__, "")
     match e:
         case ce.Top() | ce.Bottom():
-            return signs[type(e)]
+            return sign
         case ce.Named(iri):
             return name(iri)
         case ce.Not(of):
-            return signs[ce.Not] + _operand(of, name, notation)
+            return sign + _operand(of, name, notation)
         case ce.Connective(parts):
-            return signs[type(e)].join(_operand(p, name, notation) for p in parts)
+            return sign.join(_operand(p, name, notation) for p in parts)
         case ce.OneOf(members):
             return "{" + ", ".join(to_term(m, name) for m in members) + "}"
         case ce.Value(p, value):
             filler = to_term(value, name)
         case ce.DataRestriction(p, range):
-            limits = ", ".join(f"{notation.facets[f]} {to_term(limit, name)}" for f, limit in range.facets)
+            limits = ", ".join(f"{notation[f]} {to_term(limit, name)}" for f, limit in range.facets)
             filler = name(range.datatype) + (f"[{limits}]" if limits else "")
         case _:
             p, filler = e.property, _operand(e.filler, name, notation)
-    role = notation.inverse.format(name(p.iri)) if p.inverse else name(p.iri)
-    return signs[type(e)].format(n=getattr(e, "n", ""), p=role, c=filler)
+    role = notation["inverse"].format(name(p.iri)) if p.inverse else name(p.iri)
+    return sign.format(n=getattr(e, "n", ""), p=role, c=filler)
 
 
-def _operand(e: ce.Expression, name: Name, notation: _Notation) -> str:
+def _operand(e: ce.Expression, name: Name, notation: Mapping[str, str]) -> str:
     text = _print(e, name, notation)
     plain = e.of if isinstance(e, ce.Not) and isinstance(e.of, ce.Named) else e
     return text if isinstance(plain, ce.Top | ce.Bottom | ce.Named | ce.OneOf) else f"({text})"

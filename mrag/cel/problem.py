@@ -51,11 +51,6 @@ class ExampleCounts:
         return self.positives - self.tp
 
     @property
-    def tn(self) -> int:
-        """Return the negative examples that it leaves out."""
-        return self.negatives - self.fp
-
-    @property
     def informative(self) -> bool:
         """Return whether it holds a larger share of the positive than of the negative examples."""
         return self.tp * self.negatives > self.fp * self.positives

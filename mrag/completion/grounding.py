@@ -6,7 +6,6 @@ for each of its steps, and says nothing besides.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
@@ -15,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from rdflib import BNode, Literal, URIRef
 
+from mrag._tables import patterns as expressions
 from mrag.completion import patterns
 from mrag.completion.checks import SchemaFacts
 from mrag.completion.names import (
@@ -149,18 +149,7 @@ def _is_step(iri: str) -> bool:
     return iri not in NO_STEPS and not schema
 
 
-_DATATYPES = {
-    "boolean": re.compile(r"true|false"),
-    "date": re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])"),
-    "dateTime": re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)?"),
-    "decimal": re.compile(r"[+-]?(?:\d+(?:\.\d+)?|\.\d+)"),
-    "double": re.compile(r"[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?"),
-    "gYear": re.compile(r"\d{4}"),
-    "gYearMonth": re.compile(r"\d{4}-\d\d"),
-    "integer": re.compile(r"[+-]?\d+"),
-}
-"""Datatypes whose literals a text may be, by what they look like; rdflib logs what is of none."""
-
+_DATATYPES: Final = expressions("completion/values.toml")
 _MARGIN: Final = 0.05
 """How far behind the best a candidate may be and still be kept."""
 _MAX_CANDIDATES: Final = 5

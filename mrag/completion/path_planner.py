@@ -144,15 +144,13 @@ class Choice:
 
     Attributes:
         span: What is measured of the mention.
-        rest: The question with a hole in the place of the mention.
-        words: How many words of the rest carry meaning.
+        words: How many words of the rest of the question carry meaning.
         covering: For each step of the table the words of the rest that it has, as bits.
         meaning: For each step its cosine with the question.
         steps: Numbers of the steps that lead away from the entity; None where the graph does not know it.
     """
 
     span: tuple[float, ...]
-    rest: str
     words: int
     covering: Numbers
     meaning: Vector
@@ -174,14 +172,6 @@ class Choice:
         )
         span = np.tile(np.array(self.span, np.float64), (len(table.paths), 1))
         return np.column_stack([span, *own]).astype(np.float64)
-
-
-def _softmax(scores: Sequence[Vector]) -> list[Vector]:
-    """Return probabilities over all the values of several arrays."""
-    top = max(float(s.max()) for s in scores)
-    powers = [np.exp(s - top) for s in scores]
-    total = sum(float(p.sum()) for p in powers)
-    return [p / total for p in powers]
 
 
 _CHOICES = 6
@@ -250,8 +240,9 @@ class PathPlanner:
             return []
         weights = {**_SPAN_WEIGHTS, **_PATH_WEIGHTS, **({"no such step": 0.0} if self.lacking else {})}
         base = np.array([*weights.values()])
-        scores = [choice.features(table) @ base for choice in self.choices(question, mentions)]
-        shares = np.stack(_softmax(scores))
+        scores = np.stack([choice.features(table) @ base for choice in self.choices(question, mentions)])
+        shares = np.exp(scores - scores.max())
+        shares /= shares.sum()
         order = np.argsort(-shares, axis=None, kind="stable")[:k]
         rows, columns = np.unravel_index(order, shares.shape)
         return [
@@ -278,10 +269,9 @@ class PathPlanner:
         meaning = self._meaning(mentions[0].rest(question), table) if mentions else np.zeros(0)
         choices = []
         for mention in mentions:
-            rest = mention.rest(question)
-            stems = content(rest)
+            stems = content(mention.rest(question))
             away = None if mention.entity is None else frozenset(steps[str(mention.entity.term)])
-            choices.append(Choice(mention.features, rest, len(stems), table.covering(stems), meaning, away))
+            choices.append(Choice(mention.features, len(stems), table.covering(stems), meaning, away))
         return choices
 
     def _meaning(self, rest: str, table: PathTable) -> Vector:

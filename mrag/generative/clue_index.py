@@ -604,11 +604,6 @@ class ClueIndex:
         """Number of tokens, equal documents counted once."""
         return sum(segment.tokens for segment in self.segments)
 
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all arrays."""
-        return sum(array.nbytes for segment in self.segments for array in segment.arrays().values())
-
     def __len__(self) -> int:
         return self.bases[-1]
 

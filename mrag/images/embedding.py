@@ -259,10 +259,6 @@ class ConseEmbedder:
         """Number of dimensions, those of the text model."""
         return self._text.dim
 
-    def labels(self, picture: Picture, max_labels: int = 5) -> list[tuple[str, float]]:
-        """Return the likeliest labels of a picture with their probabilities, best first."""
-        return [(self._names[number], share) for number, share in likeliest(picture, max_labels)]
-
     def embed_images(self, pictures: Sequence[Picture]) -> Vectors:
         """Return one vector per picture."""
         vectors = np.zeros((len(pictures), self.dim), np.float32)
