@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from decimal import Decimal
-from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import NoneType
@@ -55,11 +54,8 @@ def _value(value: Any) -> Any:
 
 def read_fields(cls: type[T], value: Mapping[str, Any], **known: Any) -> T:
     """Return an instance of what `json_fields` gave; fields that are known are not looked for."""
-    kinds = {name: kind for name, kind in _kinds(cls).items() if name not in known}
+    kinds = {name: kind for name, kind in get_type_hints(cls).items() if name not in known}
     return cls(**{name: _read(kind, value[name]) for name, kind in kinds.items()}, **known)
-
-
-_kinds = cache(get_type_hints)
 
 
 def _read(kind: Any, value: Any) -> Any:
@@ -68,7 +64,7 @@ def _read(kind: Any, value: Any) -> Any:
         return None if value is None else _read(of[0], value)
     if hasattr(kind, "from_json"):
         return kind.from_json(value)
-    if is_dataclass(kind):
+    if isinstance(kind, type) and is_dataclass(kind):
         return read_fields(kind, value)
     if get_origin(kind) is tuple:
         return tuple(_read(of[0], part) for part in value)
