@@ -17,6 +17,7 @@ from rdflib import URIRef
 
 import mrag
 from mrag import generation, untrusted
+from mrag._tables import tables
 from mrag.context import ContextSettings, expand
 from mrag.context.display import Display
 from mrag.errors import ConfigError, TermError
@@ -36,6 +37,7 @@ _BYTES = 16 << 20  # bytes that a query's answer may have
 _CELL = 200
 _VALUE = 2_000
 _ENDS = re.compile("[\x85\u2028\u2029]")
+_ARGUMENTS = tables("mcp/tools.toml")
 _BARE = frozenset(XSD + name for name in ("integer", "decimal", "double", "float", "boolean"))
 
 
@@ -160,21 +162,13 @@ def _json(term: Term) -> dict[str, Any]:
 Words = Annotated[str, Field(min_length=1, max_length=2_000)]
 Iri = Annotated[str, Field(min_length=1, max_length=2_000)]
 RankerName = Annotated[str, Field(min_length=1, max_length=100)]
-Layer = Annotated[Literal["all", "asserted", "inferred"], Field(description="Which triples the query sees.")]
-Most = Annotated[int, Field(ge=1, le=500, description="Maximum number of rows to show.")]
 
 
 def search(
     desk: ToolContext,
-    text: Annotated[Words, Field(description="What to search for, in words.")],
-    k: Annotated[int, Field(ge=1, le=100, description="Maximum number of entities.")] = 10,
-    ranker: Annotated[
-        RankerName | None,
-        Field(
-            description="By words (bm25), by meaning (dense), both (hybrid) or structure (codes); behind it "
-            "+mmr for variety or +cel for a learnt concept. The server's own if left out."
-        ),
-    ] = None,
+    text: Words,
+    k: int = 10,
+    ranker: RankerName | None = None,
 ) -> Result:
     """Find the entities most similar to a text, with labels, scores and why each was found.
 
@@ -208,14 +202,10 @@ def search(
 
 def context(
     desk: ToolContext,
-    entities: Annotated[
-        list[Iri], Field(min_length=1, max_length=20, description="IRIs or CURIEs of entities.")
-    ],
-    question: Annotated[
-        str, Field(max_length=2_000, description="Triples that share words with it come first.")
-    ] = "",
-    hops: Annotated[int, Field(ge=1, le=2, description="Steps from each entity.")] = 1,
-    most: Annotated[int, Field(ge=1, le=300, description="Maximum number of triples.")] = 60,
+    entities: list[Iri],
+    question: str = "",
+    hops: int = 1,
+    most: int = 60,
 ) -> Result:
     """Show the triples around entities, the most relevant first, as lines with ids to cite.
 
@@ -241,26 +231,12 @@ def context(
 
 def ask(
     desk: ToolContext,
-    question: Annotated[Words, Field(description="The question, in words.")],
-    k: Annotated[
-        int, Field(ge=1, le=50, description="Maximum number of entities to start from, if it is read.")
-    ] = 10,
-    how: Annotated[
-        Literal["auto", "plan", "read"],
-        Field(
-            description="plan: compute the answer or say why that cannot be done. read: read it around the "
-            "most similar entities. auto: compute where that is sure, else read."
-        ),
-    ] = "auto",
-    ranker: Annotated[
-        RankerName | None,
-        Field(description="What finds the entities to start from, if it is read; as for `search`."),
-    ] = None,
-    reading: Annotated[
-        Annotated[int, Field(ge=1, le=100)] | None,
-        Field(description="Number of the reading to compute, of those that `ask` offers."),
-    ] = None,
-    most: Most = 50,
+    question: Words,
+    k: int = 10,
+    how: Literal["auto", "plan", "read"] = "auto",
+    ranker: RankerName | None = None,
+    reading: int | None = None,
+    most: int = 50,
 ) -> Result:
     """Answer a question in words, citing the triples it rests on.
 
@@ -304,18 +280,10 @@ def ask(
 
 def explain(
     desk: ToolContext,
-    subject: Annotated[Iri, Field(description="IRI or CURIE of an entity.")],
-    predicate: Annotated[Iri | None, Field(description="With `object`: the one triple to explain.")] = None,
-    object: Annotated[
-        Any,
-        Field(
-            description='IRI or CURIE. A literal is {"type": "literal", "value": …} and its "xml:lang" or '
-            '"datatype".'
-        ),
-    ] = None,
-    most: Annotated[
-        int, Field(ge=1, le=50, description="Maximum number of inferred triples of the entity to explain.")
-    ] = 5,
+    subject: Iri,
+    predicate: Iri | None = None,
+    object: Any = None,
+    most: int = 5,
 ) -> Result:
     """Prove an inferred triple, or those of an entity.
 
@@ -340,11 +308,8 @@ def explain(
 
 def schema(
     desk: ToolContext,
-    contains: Annotated[
-        str,
-        Field(max_length=200, description="Only classes and predicates whose label or IRI contains it."),
-    ] = "",
-    most: Most = 50,
+    contains: str = "",
+    most: int = 50,
 ) -> Result:
     """List the classes and predicates of the graph with counts and labels, and the prefixes.
 
@@ -383,16 +348,9 @@ def schema(
 
 def query(
     desk: ToolContext,
-    sparql: Annotated[
-        str,
-        Field(
-            min_length=1,
-            max_length=50_000,
-            description="A SPARQL 1.1 SELECT, ASK, CONSTRUCT or DESCRIBE query.",
-        ),
-    ],
-    layer: Layer = "all",
-    most: Most = 50,
+    sparql: str,
+    layer: Literal["all", "asserted", "inferred"] = "all",
+    most: int = 50,
 ) -> Result:
     """Run a SPARQL 1.1 read query.
 
@@ -459,7 +417,7 @@ def _staleness(desk: ToolContext) -> list[str]:
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool as it is offered: what a model reads of it is said where it is done."""
+    """A tool as it is offered: what a model reads of it stands where it is done, and of arguments in a file."""
 
     title: str
     run: Callable[..., Result]
@@ -477,10 +435,11 @@ class Tool:
     @cached_property
     def arguments(self) -> type[BaseModel]:
         """Return the model of its arguments; unknown ones are refused, so that a misspelt one is noticed."""
-        hints = get_type_hints(self.run, include_extras=True)
+        hints, about = get_type_hints(self.run, include_extras=True), _ARGUMENTS[self.name]
         _, *given = signature(self.run).parameters.values()
+        defaults = {one.name: ... if one.default is one.empty else one.default for one in given}
         fields: dict[str, Any] = {
-            one.name: (hints[one.name], ... if one.default is one.empty else one.default) for one in given
+            name: (hints[name], Field(default, **about[name])) for name, default in defaults.items()
         }
         return create_model(self.name, __config__=ConfigDict(extra="forbid"), **fields)
 
