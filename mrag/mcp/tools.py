@@ -417,7 +417,7 @@ def _staleness(desk: ToolContext) -> list[str]:
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool as it is offered: what a model reads of it stands where it is done, and of arguments in a file."""
+    """A tool as it is offered: what a model reads of it stands where it is done, of arguments in a file."""
 
     title: str
     run: Callable[..., Result]
