@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from mrag.reasoning.rounds import ClashGroup
 
-__all__ = ["CheckResult", "checked", "contents", "language_model", "packages", "query_process"]
-
 _CAP = 1 << 30
 _OTHER = (
     "queries still pass the read gate, but on this system the process that runs them could reach the network"

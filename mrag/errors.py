@@ -34,28 +34,6 @@ from difflib import get_close_matches
 
 from mrag.redaction import redact, redact_url
 
-__all__ = [
-    "ConfigError",
-    "DamagedIndex",
-    "EndpointError",
-    "InconsistentOntology",
-    "IndexError_",
-    "IndexMismatch",
-    "LearningProblemError",
-    "LoadError",
-    "MissingIndex",
-    "ModelError",
-    "MragError",
-    "QueryRefused",
-    "QueryTimeout",
-    "RankerError",
-    "ReasoningError",
-    "StaleIndex",
-    "StoreError",
-    "StoreLocked",
-    "TermError",
-]
-
 
 class MragError(Exception):
     """Base of all errors of this package.
