@@ -34,7 +34,6 @@ from urllib.request import ProxyHandler, Request, build_opener
 from mrag import untrusted
 from mrag.config import is_loopback, ollama_host
 from mrag.errors import ModelError, MragError
-from mrag.generation.prompts import NO_MODEL_NOTICE
 from mrag.redaction import brief, hide_in_logs
 from mrag.tracing import span
 
@@ -352,13 +351,6 @@ class ModelStatus:
     reason: str = ""  # Why not, in a sentence
     hint: str = ""  # What to do about it
     options: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)  # Of its client
-
-    @property
-    def notice(self) -> str | None:
-        """What an answer that is made without this model says of itself; None when it can be used."""
-        if self.available:
-            return None
-        return " ".join(part for part in (self.reason, NO_MODEL_NOTICE) if part)
 
     def __str__(self) -> str:
         if self.available:

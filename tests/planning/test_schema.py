@@ -38,20 +38,12 @@ from mrag.planning.schema import ClassEdge, TermTree
 from mrag.planning.scopes import check
 from mrag.rdf.terms import OWL, Triple
 from mrag.stores.oxigraph import OxigraphStore
-from tests.cases import cases
+from tests.cases import beside, cases
 from tests.conftest import opened, shared_data
 from tests.planning.interpreter import evaluate
 from tests.planning.questions import loaded
 
-PREFIXES = """
-@prefix : <http://example.org/> .
-@prefix owl: <http://www.w3.org/2002/07/owl#> .
-@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
-@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
-@prefix schema: <http://schema.org/> .
-@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
-@prefix prov: <http://www.w3.org/ns/prov#> .
-"""
+PREFIXES = beside(__file__, "prefixes.ttl")
 
 
 def graph(tmp_path: Path, turtle: str, at: str | None = None) -> KnowledgeGraph:

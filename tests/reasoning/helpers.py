@@ -8,15 +8,10 @@ from mrag.rdf.terms import SKOLEM, Triple
 from mrag.reasoning.rounds import Closure, materialise
 from mrag.stores.base import Dataset
 from mrag.stores.oxigraph import OxigraphStore
+from tests.cases import beside
 from tests.reasoning.owl_cases import load
 
-PREFIXES = """
-@prefix : <urn:t:> .
-@prefix owl: <http://www.w3.org/2002/07/owl#> .
-@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
-@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
-@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
-"""
+PREFIXES = beside(__file__, "prefixes.ttl")
 SPARQL_PREFIXES = PREFIXES.replace("@prefix", "PREFIX").replace(" .\n", "\n")
 A = Dataset(default=("urn:a",))
 

@@ -19,13 +19,7 @@ from mrag.stores.sparql import SparqlStore
 from tests.cases import cases
 from tests.servers import oxigraph_server
 
-PLAIN = [
-    '<http://e.org/a> <http://e.org/p> "x" .',
-    "<http://e.org/a?q=1&r=%20#f> <urn:p:q> <https://e.org> .",
-    '<urn:a:b> <urn:a:c> "say \\"so\\"\\n"@en-gb .',
-    '<urn:a:b> <urn:a:c> "1"^^<http://www.w3.org/2001/XMLSchema#integer> .',
-    '<urn:a:b> <urn:a:c> "東京 é" .',
-]
+PLAIN: list[str] = cases(__file__, "PLAIN")
 OTHER = cases(__file__, "OTHER")
 
 
