@@ -24,6 +24,7 @@ import numpy as np
 import pytest
 from rdflib import RDFS, Literal, URIRef
 
+from mrag._tables import tables
 from mrag.errors import IndexError_, IndexMismatch, MissingIndex, StaleIndex
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.backends.base import IndexBackend, documents_of
@@ -38,27 +39,9 @@ from mrag.rdf.terms import Triple
 from mrag.stores.base import SelectResult
 from mrag.stores.oxigraph import OxigraphStore
 
-DOCUMENTS: Final = [
-    ("urn:shoe", "Red leather shoes. They are made of leather, and red"),
-    ("urn:boot", "A boot of brown leather"),
-    ("urn:coat", "A blue coat with red buttons"),
-    ("urn:käse", "Käse aus den Alpen, Crème brûlée und 芝士"),
-    ("urn:x'; DROP TABLE mrag_index; --", "Quotes ' \" and \\ and %s and {documents}, a hat"),
-    ("urn:twin:b", "the same words of twins"),
-    ("urn:twin:c", "the same words of twins"),
-    ("urn:twin:a", "the same words of twins"),
-    ("urn:hat", "A hat, a red hat"),
-]
-QUERIES: Final = [
-    "leather",
-    "a red shoe",
-    "red",
-    "same twins",
-    "créme kase",
-    "芝士",
-    "buttons of a coat",
-    "'; --",
-]
+_GIVEN: Final = tables("testing/indexes.toml")
+DOCUMENTS: Final[list[tuple[str, str]]] = [*_GIVEN["documents"].items()]
+QUERIES: Final[list[str]] = _GIVEN["queries"]
 
 
 class Trigrams:
