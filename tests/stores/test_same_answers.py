@@ -110,7 +110,7 @@ def test_a_question_costs_five_requests_at_most(
     with make(base, "requests", *ruleset) as url:
         with mrag.connect(url) as kg:
             kg.load([PRODUCTS])
-        for known in (False, True):
+        for _process in range(2):
             with proxy(base) as made:
                 store, _ = open_store(url.replace(base.removesuffix("/rdf4j-server"), made.base))
                 monkeypatch.setattr(store, "identity", url)
