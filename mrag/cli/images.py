@@ -117,8 +117,8 @@ def import_(
             show_json(result)
         else:
             _show(steps)
-            views = f" --kg {graph.name}-images --query kg/sentences" if fashion else ""
-            say(f'Next: `mrag ask "…"`; `mrag index{views}` finds by words and meaning.', style="dim")
+            over = f" --kg {graph.name}-images --query kg/sentences" if fashion else ""
+            say(f'Next: `mrag ask "…"`; `mrag index{over}` finds by words and meaning.', style="dim")
         _show_problems(files, reports)
 
 
