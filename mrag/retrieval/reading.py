@@ -54,7 +54,7 @@ class QuestionReader:
         reading: int | None = None,
         follows: Mapping[str, Any] | None = None,
     ) -> Routed:
-        """Return what `mrag.retrieval.routing.computed` returns."""
+        """Return what `mrag.retrieval.routing.compute_route` returns."""
         question, deadline = fold(question), time.monotonic() + self._seconds
         if how not in ("auto", "plan"):
             return Routed(None, "")

@@ -164,7 +164,7 @@ class ChildReader:
                 MiniLmEmbedder()
 
     def read(self, *question: Any) -> Any:
-        """Return what `computed` returns."""
+        """Return what `compute_route` returns."""
         assert self._kg is not None
         return compute_route(self._kg, *question)
 

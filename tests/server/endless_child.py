@@ -16,5 +16,5 @@ def computed(kg: Any, question: str, *more: Any) -> Any:
 
 
 if __name__ == "__main__":
-    vars(reading_child)["computed"] = computed
+    vars(reading_child)["compute_route"] = computed
     reading_child.serve(int(sys.argv[1]), reading_child.ChildReader())
