@@ -36,24 +36,26 @@ from metaqa import load as load_metaqa
 from metaqa import questions as metaqa_questions
 from public_graphs import FOLDER as PUBLIC
 from public_graphs import HALVES, opened
+from reader import APART
 from structured_questions import GRAPHS, loaded
 
 import mrag.planning
 from mrag.evaluation import GoldQuestion, read_questions
 from mrag.evaluation.answers import SolvedReading, fit, solved_readings
 
-FITTED_TO = ("relational", "unseen", "public")
-"""Makers whose failures nobody looked at."""
+FITTED_TO = ("relational", "unseen", "public", "kinds")
+"""Makers whose graphs fit no weights."""
 OTHERS = "other databases"
 """Graphs of the first of them that fit nothing."""
 DATABASES = 30
 """How many of its graphs fit, and how many do not."""
 ASKED = {
     "relational": 20, OTHERS: 20, "unseen": 60, "mended": 25, "structured": 40, "made": 15, "films": 30,
-    "public": 30,
+    "public": 30, "kinds": 50,
 }  # fmt: skip
 """Questions of a graph at most; of films, of each number of steps."""
 BUCKETS = ((0.0, 0.5), (0.5, 0.6), (0.6, 0.7), (0.7, 0.8), (0.8, 0.9), (0.9, 1.01))
+FOLDERS = {"made": MADE, "kinds": MADE.with_name("kinds")}
 IDLE = 2
 """Questions that a graph does not answer, beside them."""
 
@@ -71,6 +73,7 @@ def sources(mirror: Path | None) -> Iterator[tuple[str, str]]:
     yield from (("mended", name) for name in MENDED)
     yield from (("structured", name) for name in GRAPHS)
     yield from (("made", name) for name in MADE_GRAPHS)
+    yield from (("kinds", name.removesuffix(".ttl.gz")) for name in sorted(APART))
     yield "films", "metaqa"
 
 
@@ -78,8 +81,8 @@ def asked_of(kind: str, name: str) -> list[GoldQuestion]:
     """Return the questions over a graph, of which those that are drawn by its name are asked."""
     if kind in ("mended", "unseen", "public"):
         return read_questions((PUBLIC if kind == "public" else BLIND) / f"{name}.jsonl")
-    if kind == "made":
-        return read_questions(MADE / f"{name}.jsonl")
+    if kind in FOLDERS:
+        return read_questions(FOLDERS[kind] / f"{name}.jsonl")
     if kind == "films":
         return [one for hops in (1, 2, 3) for one in _films(hops)]
     folder = _folder(kind)
@@ -131,8 +134,8 @@ def measured(kept: Path, mirror: Path | None, source: tuple[str, str]) -> tuple[
         path = _folder(kind) / name / "graph.ttl"
         if kind in ("mended", "unseen"):
             path = BLIND / f"{name}.ttl.gz"
-        elif kind == "made":
-            path = MADE / f"{name}.ttl.gz"
+        elif kind in FOLDERS:
+            path = FOLDERS[kind] / f"{name}.ttl.gz"
         with loaded(path) as kg:
             solved = solved_readings(kg, [*drawn, *_idle(kind, name)], kind)
     out.write_text(json.dumps([asdict(one) for one in solved]), encoding="utf-8")

@@ -118,6 +118,9 @@ class PlanUse:
         use = cls(plan, schema, told or tuple(c.value for c in plan.columns))
         for part in walk(plan):
             use._take(part)
+        # What stands for a way over properties is used where the plan goes all of it.
+        use.properties |= {p.iri for p in schema.properties.values() if p.way and use.goes(p.way)}
+        use.classes |= {c.iri for c in schema.classes.values() if c.way and use.goes(c.way)}
         sorts = [c.value for p in use.plans for o in p.order for c in p.columns if c.name == o.column]
         dated = {p for p in use.properties if p in schema.properties and schema.properties[p].kind == "date"}
         if any(isinstance(s, Unknown) and not use.is_number(s) and not use.told_by(s) & dated for s in sorts):
@@ -165,6 +168,20 @@ class PlanUse:
                 self.done |= {"order"} if order else set()
                 if limit is not None:
                     self.numbers |= {float(limit), float(offset + 1), float(offset + limit)}
+
+    def goes(self, way: Sequence[str]) -> bool:
+        """Return whether triples of the plan follow a way, as `PropertyInfo.way` tells it."""
+        places: set[object] = {end for p in self.patterns for end in (p.subject, p.object)}
+        for step in way:
+            iri, _, term = step.removeprefix("!").removeprefix("^").partition("\t")
+            back = step.removeprefix("!")[0] == "^"
+            some = [p for p in self.patterns if str(p.predicate) == iri]
+            if term:
+                places &= {p.subject for p in some if str(p.object) == term}
+            else:
+                ends = ((p.object, p.subject) if back else (p.subject, p.object) for p in some)
+                places = {end for start, end in ends if start in places}
+        return bool(places)
 
     def _constant(self, value: object) -> None:
         if isinstance(value, URIRef):
@@ -627,6 +644,13 @@ class _Sides:
         roots = _LIGHT if noun else _LIGHT | _VERB_ROOTS
         return self.roots[at] in roots
 
+    def is_of_another(self, at: int) -> bool:
+        """Return whether a word ends the name of a property of the plan's classes that the plan has not."""
+        own = self.use.classes
+        others = (p for p in self.schema.properties.values() if p.iri not in self.use.properties)
+        ends = (name.split()[-1] for p in others if own & p.domains.keys() for name in p.names if name)
+        return any(root(end.lower()) == self.roots[at] for end in ends)
+
     def is_asked(self, at: int) -> bool:
         """Return whether a noun is what is asked for: behind "which" or "list", first, or "of" something."""
         asking = _IMPERATIVES | {"which", "what", "whose", "many", "much"}
@@ -670,7 +694,8 @@ def _words(sides: _Sides) -> Iterator[Gap]:
 def _is_loose(sides: _Sides, at: int, noun: bool, asked: bool, near: float) -> bool:
     """Return whether a word that nothing in the plan goes by may well be said otherwise there."""
     if near >= (_VERY_NEAR if asked else _ALIKE):
-        return True
+        # What is called so, and is not what the plan uses, is hardly meant by what it uses.
+        return not sides.is_of_another(at)
     named = any(c.way == "exact" and c.kind in ("entity", "value") for c in sides.covering(at))
     if (
         named
@@ -780,7 +805,10 @@ def _numbers(sides: _Sides) -> Iterator[Gap]:
     digits, coded = (set(re.findall(r"\d+", " ".join(some))) for some in (sides.labels, use.things))
     for time in sides.dates:
         told = sides.read.issuperset(range(time.start, time.end))
-        if not told and any(_is_missed(value, use.numbers) for value in time.values):
+        recurs = _RECURRING.get(time.part)
+        polite = low[time.start - 1 : time.start] == ["good"]  # "good morning"
+        missed = any(_is_missed(value, use.numbers) for value in time.values)
+        if not told and (missed or (recurs is not None and not polite and recurs.isdisjoint(use.done))):
             yield Gap(sides.said(time.start, time.end), "number")
     for rank in sides.ranks:
         if "order" not in use.done and not (float(rank.values[0]) in use.numbers or sides.is_own(rank.start)):
@@ -806,6 +834,13 @@ def _numbers(sides: _Sides) -> Iterator[Gap]:
             yield Gap("times", "unit")
         elif unit is not None and not unit.counts and not _is_of_sort(use, unit, same):
             yield Gap(a.unit, "unit")
+
+
+_RECURRING: Final[Mapping[str, frozenset[str]]] = {
+    "month": frozenset(("month",)), "day": frozenset(("day",)), "weekday": frozenset(("weekday",)),
+    "month-day": frozenset(("month", "day")), "clock": frozenset(("clock", "hour", "contains")),
+}  # fmt: skip
+"""Times that come again, with the parts of dates by one of which a plan bounds them."""
 
 
 def _tells_how_often(sides: _Sides) -> bool:

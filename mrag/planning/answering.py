@@ -29,6 +29,7 @@ from mrag.language.grammar import join, plural
 from mrag.planning.accounting import account, of_the_kind
 from mrag.planning.certainty import (
     excludes_by_reading,
+    in_units,
     is_nothing,
     may_be_absent,
     unconverted,
@@ -47,7 +48,7 @@ from mrag.planning.loosening import (
     why_nothing,
 )
 from mrag.planning.plan import Aggregate, Block, Comparison, Pattern, Plan, Scalar, Unknown
-from mrag.planning.profiling import schema_of
+from mrag.planning.profiling import local_name, schema_of
 from mrag.planning.proof import proofs
 from mrag.planning.reader.reader import RoleReader
 from mrag.planning.reader.uses import phrases
@@ -69,8 +70,9 @@ from mrag.planning.results import (
 )
 from mrag.planning.run import PlanResult, run
 from mrag.planning.saved import find_question, taught
+from mrag.planning.schema import Schema
 from mrag.planning.scopes import aggregates, unit_of_days, with_subclasses
-from mrag.planning.units import in_several_units
+from mrag.planning.units import asked_units, in_several_units
 from mrag.planning.values import Cells
 from mrag.planning.wording import Name, part_to_words, to_words, value_to_words
 from mrag.rdf.terms import Term, Triple
@@ -556,6 +558,8 @@ def _computed(
         with suppress(QueryTimeout, StoreError):
             limits = Limits(max(0.1, ends - time.monotonic()), ROWS, 8 << 20)
             result = run(kg, taken.plan, schema=schema, limits=limits, named=True)
+    if units := _several_units(kg, taken.plan, schema):
+        return Attempt(None, False, units)
     others = [(n, r, p) for n, (r, p) in enumerate(kept, 1) if n != reading]
     nothing = None if result.holds else why_nothing(kg, taken.plan, schema_of(kg), explained)
     if nothing is not None and nothing.undecided is not None:
@@ -576,6 +580,18 @@ def _computed(
         return Attempt(given, False, doubt, True, taken, instead, bool(helped), tuple(every))
     why = (taken.note or READ) + helped
     return Attempt(replace(given, why=why), True, why, True, taken, (), bool(helped), tuple(every))
+
+
+def _several_units(kg: KnowledgeGraph, plan: Plan, schema: Schema) -> str:
+    """Return that numbers which a plan compares or adds are in several units; "" if they are not."""
+    asked = asked_units(plan, schema)
+    if asked is None:
+        return ""
+    units = [row[0] for row in run(kg, asked[0], schema=schema).rows if row[0] is not None]
+    if len(units) < 2:
+        return ""
+    labels = kg.labels(str(u) for u in units if isinstance(u, URIRef))
+    return in_units(asked[1].names[0], [labels.get(str(u)) or local_name(str(u)) for u in units])
 
 
 def _doubt(taken: Reading, result: PlanResult, others: Sequence[Sequence[Any]], least: float = EVEN) -> str:

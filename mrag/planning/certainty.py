@@ -286,13 +286,17 @@ def _named(kg: KnowledgeGraph, question: str) -> list[str]:
     return [candidate.term for candidate in best if candidate.score > _NAMED]
 
 
+def in_units(name: str, units: Sequence[str]) -> str:
+    """Return that what is called so is told in several units."""
+    return f"“{name}” is told in several units, which are not converted: {', '.join(units)}"
+
+
 def unconverted(kg: KnowledgeGraph, question: str, mixed: Sequence[PropertyInfo | None] = ()) -> str:
     """Return that a property which a question names is told in several units; "" if none is."""
     known = schema_of(kg).properties
     for info in (*mixed, *map(known.get, _named(kg, question))):
         if info is not None and len(info.units) > 1:
-            units = ", ".join(info.units)
-            return f"“{info.names[0]}” is told in several units, which are not converted: {units}"
+            return in_units(info.names[0], info.units)
     return ""
 
 

@@ -57,14 +57,18 @@ from mrag.planning.profiling import (
     local_name,
     quads,
     remembered,
+    schema_array,
     schema_of,
+    schema_of_array,
     types_of,
 )
 from mrag.planning.schema import Schema
+from mrag.planning.ways import with_ways
 from mrag.rdf import queries
 from mrag.rdf.terms import RDF
 
-_BEST: Final = 12
+BEST: Final = 12
+"""Candidates of words at most."""
 _ASKED: Final = 10_000
 _EMBEDDED: Final = 1_000
 _CLEAR: Final = 0.45
@@ -73,7 +77,7 @@ NEAR: Final = 0.5
 _KINDS: Final[tuple[Named, ...]] = ("class", "property")
 
 
-def best(candidates: Iterable[Candidate], most: int = _BEST) -> tuple[Candidate, ...]:
+def best(candidates: Iterable[Candidate], most: int = BEST) -> tuple[Candidate, ...]:
     """Return the best candidate of each thing, best first, ties in order of IRI."""
     found: dict[tuple[str, str, bool], Candidate] = {}
     for c in candidates:
@@ -84,6 +88,7 @@ def best(candidates: Iterable[Candidate], most: int = _BEST) -> tuple[Candidate,
 
 
 _TYPE: Final = RDF + "type"
+_WIDE: Final = "wide schema"
 _MOST_CHANGED: Final = 5_000
 """Names and values that have changed from which on all are read anew."""
 
@@ -234,9 +239,21 @@ def lexicon_of(kg: KnowledgeGraph, embedder: str | Embedder | None = "minilm") -
     name = embedder if isinstance(embedder, str | None) else embedder.name
 
     def make() -> Lexicon:
-        return Lexicon(kg, schema_of(kg), names_of(kg), embedder)
+        return Lexicon(kg, _wide_schema(kg), names_of(kg), embedder)
 
     return kg.cached(f"planning lexicon {name}", make)
+
+
+def _wide_schema(kg: KnowledgeGraph) -> Schema:
+    """Return the schema of a graph with what is said over others, kept with its names."""
+
+    def make() -> Schema:
+        before = kept(kg)
+        if before is not None and before.revision == kg.revision and _WIDE in before.arrays:
+            return schema_of_array(before.arrays[_WIDE])
+        return with_ways(kg, schema_of(kg))
+
+    return kg.cached("planning wide schema", make)
 
 
 def names_of(kg: KnowledgeGraph) -> NamedThings:
@@ -307,6 +324,12 @@ class Lexicon:
             return frozenset()
         text = queries.get("planning/children" if tree.inverse else "planning/parents")
         return frozenset(str(term) for (term,) in self.kg.select(text.bind(property=[tree.above])))
+
+    def is_linked(self, thing: str, iri: str, ahead: bool) -> bool:
+        """Return whether a property leads to a thing, or from it; as far as that is seen without a query."""
+        if not self.kg.store.capabilities.edges:
+            return True
+        return any(True for _ in quads(self.kg, p=iri, **{"s" if ahead else "o": thing}))
 
     def likeness(self, one: str, other: str) -> float:
         """Return how near two phrases are in meaning, as a cosine; 0 without an embedding model."""
@@ -578,7 +601,8 @@ def _names(kg: KnowledgeGraph) -> NamedThings:
         known = remembered(kg)
         if known is not None and known.revision == revision:
             read, changed = now.things.arrays()
-            keep(kg, revision, {**known.arrays(), **changed}, now.base, read)
+            wide = {_WIDE: schema_array(_wide_schema(kg))}
+            keep(kg, revision, {**known.arrays(), **changed, **wide}, now.base, read)
     if kg.record.kept and revision == kg.revision:
         _latest[kg] = now
     return now.things

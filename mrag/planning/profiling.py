@@ -15,9 +15,9 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
-from itertools import takewhile
+from itertools import product, takewhile
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 from urllib.parse import unquote
 from weakref import WeakKeyDictionary
@@ -36,7 +36,17 @@ from mrag.language.names import name_parts, split_identifier
 from mrag.language.possessive import compile_late
 from mrag.planning.lexical.english import TABLES, root
 from mrag.planning.reader.quantities import unit_called
-from mrag.planning.schema import ClassEdge, ClassInfo, Kind, PropertyInfo, Schema, TermTree, ancestors
+from mrag.planning.schema import (
+    ClassEdge,
+    ClassInfo,
+    Kind,
+    PropertyInfo,
+    Schema,
+    TermTree,
+    ancestors,
+    measured_by,
+    tells_units,
+)
 from mrag.planning.values import DURATION_UNIT, measured
 from mrag.rdf import queries
 from mrag.rdf.terms import NUMBERS, OWL, RDF, RDFS, XSD, Term
@@ -612,7 +622,7 @@ class _Touched:
 
 
 _KIND: Final = FolderKind(
-    "lexicon", 11, "It is built anew when a question is next asked; or delete its folder."
+    "lexicon", 12, "It is built anew when a question is next asked; or delete its folder."
 )
 
 
@@ -1056,12 +1066,43 @@ _FEWEST_TERMS: Final = 5
 
 
 @cache
-def usual_names() -> Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Return what classes and properties of common vocabularies are called, and from object to subject."""
-    texts: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
-    for iri, names, inverse in rows("planning/vocabularies.tsv"):
-        texts[iri] = tuple(filter(None, names.split("|"))), tuple(filter(None, inverse.split("|")))
-    return texts
+def usual_ways() -> Mapping[tuple[str, ...], tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Return what ways over properties of common vocabularies are called, and what from their end.
+
+    A step is the IRI of a property, with "^" before it where it is followed from object to subject. Ways of
+    one step are properties; the names of classes are among them.
+
+    Example:
+        >>> usual_ways()["http://www.w3.org/2004/02/skos/core#notation",][0]
+        ('notation', 'code')
+    """
+    found: dict[tuple[str, ...], tuple[tuple[str, ...], tuple[str, ...]]] = {}
+    prefixes: dict[str, tuple[str, ...]] = {}
+    for ways, names, inverse in rows("planning/vocabularies.tsv"):
+        if ways.endswith(":"):
+            prefixes[ways[:-1]] = tuple(names.split(" "))
+            continue
+        called = tuple(filter(None, names.split("|"))), tuple(filter(None, inverse.split("|")))
+        used = next((p for p in prefixes if f"{p}:" in ways), "")
+        for space in prefixes.get(used, ("",)):
+            for way in product(*(step.split("|") for step in ways.split(" "))):
+                found[tuple(step.replace(f"{used}:", space) if used else step for step in way)] = called
+    return found
+
+
+@cache
+def usual_subclasses() -> tuple[tuple[str, str], ...]:
+    """Return classes of common vocabularies, each with one that its vocabulary says is above it.
+
+    Graphs that use a vocabulary seldom repeat what it says of its classes.
+    """
+    homes = {"schema": ("http://schema.org/", "https://schema.org/")}
+    return tuple(
+        (home + lower, home + upper)
+        for space, upper, below in rows("planning/subclasses.tsv")
+        for home in homes.get(space, (space,))
+        for lower in below.split()
+    )
 
 
 def kinds_of(classes: Iterable[str]) -> frozenset[str]:
@@ -1254,7 +1295,22 @@ class _Reader:
         }
         links = tuple(ClassEdge(*edge, n) for edge, n in sorted(edges.items()))
         exact = follows_changes(self.kg) and len(self.kg.dataset().default) == 1
-        return Schema(classes, properties, links, self.labels, self.profile.triples, exact, self.tree)
+        made = Schema(classes, properties, links, self.labels, self.profile.triples, exact, self.tree)
+        return replace(made, properties={**properties, **dict(self._with_units(made))})
+
+    def _with_units(self, schema: Schema) -> Iterator[tuple[str, PropertyInfo]]:
+        """Yield properties of numbers which something else says the one unit of that all of them are in."""
+        for said in schema.properties.values():
+            if said.objects != 1 or said.kind not in ("entity", "text") or not tells_units(said):
+                continue
+            units = [
+                row[0] for row in self.kg.select(queries.get("planning/units").bind(property=[said.iri]))
+            ]
+            labels = self.kg.labels(str(u) for u in units if isinstance(u, URIRef))
+            names = tuple(labels.get(str(u)) or local_name(str(u)) for u in units)
+            for p in schema.properties.values():
+                if p.kind == "number" and not p.units and measured_by(schema, p, said):
+                    yield p.iri, replace(p, units=names)
 
     def _inverse_names(
         self, p: str, names: Mapping[str, tuple[str, ...]], inverses: Mapping[str, Sequence[str]]
@@ -1265,7 +1321,7 @@ class _Reader:
 
     def _usual(self, term: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return what a class or a property of a common vocabulary is called, from either side."""
-        return usual_names().get(term, ((), ())) if self.tree is not None else ((), ())
+        return usual_ways().get((term,), ((), ()))
 
     def _texts(self, terms: Sequence[str]) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
         order = {p: at for at, p in enumerate((*self.profile.labels, *ALTERNATIVE))}
@@ -1290,7 +1346,8 @@ class _Reader:
                 if text
             ]
             more = spelt_out(labels[0] if labels else local_name(term), comments.get(term, ""))
-            names[term] = tuple(dict.fromkeys((*labels, *more, *self._usual(term)[0], local_name(term))))
+            usual, own = self._usual(term)[0], local_name(term)
+            names[term] = tuple(dict.fromkeys((*labels, *more, *usual, *_without_code(own), own)))
         return names, comments
 
     def _inverses(self, uses: Mapping[str, PropertyUsage]) -> dict[str, list[str]]:
@@ -1321,6 +1378,9 @@ class _Reader:
         if RDFS + "subClassOf" in self.profile.predicates:
             for lower, parent in self.kg.select(queries.get("planning/hierarchy").text):
                 direct[str(lower)].add(str(parent))
+        for below, upper in usual_subclasses():
+            if below in counts:
+                direct[below].add(upper)
         above = {c: frozenset(ancestors([c], direct)) for c in counts}
         further = set().union(*above.values()) - above.keys()
         return above | {c: frozenset(ancestors([c], direct)) for c in sorted(further)}
@@ -1344,6 +1404,13 @@ def local_name(iri: str) -> str:
     """
     last = unquote(iri.rstrip("/#").replace("#", "/").rsplit("/", 1)[-1].rsplit(":", 1)[-1])
     return split_identifier(last) or iri
+
+
+def _without_code(name: str) -> Iterator[str]:
+    """Yield what stands behind a code with which a name begins: a "P108 has produced" has produced."""
+    code, _, rest = name.partition(" ")
+    if re.fullmatch(r"[A-Za-z]{1,3}\d+[a-z]?", code) and any(c.isalpha() for c in rest):
+        yield rest
 
 
 def _in_words(label: str) -> str:

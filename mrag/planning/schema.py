@@ -5,13 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Final, TypeAlias
 from typing import Literal as OneOf
-from typing import TypeAlias
 
 from rdflib import Literal
 
 Kind: TypeAlias = OneOf["entity", "number", "date", "text", "boolean"]
 """What the values of a property are. A property of strings that are nearly all numbers is `number`."""
+
+
+_LADDERS: Final = frozenset(
+    "part parts within in under below belongs broader narrower parent child located contains contained "
+    "inside division subdivision unit sub super area region".split()
+)
+"""Words in the names of properties by which things of a kind stand above each other."""
+_LONE, _FEWER = 1.2, 0.75
+"""How many things stand above one, on average at most, and how many fewer than these they are."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +35,9 @@ class ClassInfo:
         parents: Its direct superclasses among the classes with members.
         narrower: Its subclasses, direct and indirect, with members of which no triple says that they are in
             it. Members of these are counted as its own.
+        kind: The class of its members, where no triple says that they are in it.
+        way: What its members have, as `PropertyInfo.way` says it, or, with "!" before it, what they have not;
+            empty where triples say who is in it.
     """
 
     iri: str
@@ -34,6 +46,8 @@ class ClassInfo:
     count: int = 0
     parents: tuple[str, ...] = ()
     narrower: tuple[str, ...] = ()
+    kind: str = ""
+    way: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -66,6 +80,9 @@ class PropertyInfo:
         truth: How it writes yes and no, where its values are nothing else but no booleans: ("Y", "N").
         through: How classes have it that no triple says it of: the property by which an `owl:Restriction` on
             it, of which they are subclasses, leads to the value; "" where triples have it.
+        way: Over which properties things have it that have something between, such as a span of time or an
+            amount; empty where one triple states it. "^" stands before a property that is followed from
+            object to subject, and "\t" with a term behind one that says what is there.
     """
 
     iri: str
@@ -89,6 +106,7 @@ class PropertyInfo:
     subjects_in: tuple[tuple[str, ...], ...] = ()
     objects_in: tuple[tuple[str, ...], ...] = ()
     through: str = ""
+    way: tuple[str, ...] = ()
 
     @property
     def flag(self) -> bool:
@@ -111,6 +129,20 @@ class PropertyInfo:
     def functional(self) -> bool:
         """Return whether each subject has one value."""
         return self.triples == self.subjects
+
+
+_UNITS: Final = frozenset("unit units currency".split())
+_FIGURES: Final = frozenset("value amount price cost sum total".split())
+
+
+def tells_units(info: PropertyInfo) -> bool:
+    """Return whether a property says which unit numbers are in.
+
+    Example:
+        >>> tells_units(PropertyInfo("urn:u", ("unit code",))), tells_units(PropertyInfo("urn:n", ("name",)))
+        (True, False)
+    """
+    return any(not _UNITS.isdisjoint(name.lower().split()) for name in info.names)
 
 
 def ancestors(classes: Iterable[str], above: Mapping[str, Iterable[str]]) -> set[str]:
@@ -178,6 +210,19 @@ class Schema:
     tree: TermTree | None = None
 
     @cached_property
+    def ladders(self) -> frozenset[str]:
+        """Return the properties by which things of a kind stand above each other: parts of parts, places."""
+        found = {self.tree.above} if self.tree is not None else set[str]()
+        for p in self.properties.values():
+            cls = next(iter(self.likeliest(p.domains)), "") if p.kind == "entity" and not p.way else ""
+            one, more = sorted((p.subjects, p.objects))
+            lone = p.triples <= _LONE * more and one < _FEWER * more
+            named = any(not _LADDERS.isdisjoint(name.lower().split()) for name in p.names)
+            if cls and lone and named and p.ranges.get(cls, 0) >= _FEWER * p.objects:
+                found.add(p.iri)
+        return frozenset(found)
+
+    @cached_property
     def parents(self) -> Mapping[str, tuple[str, ...]]:
         """Return the direct superclasses of each class."""
         return {c: info.parents for c, info in self.classes.items()}
@@ -199,3 +244,10 @@ class Schema:
         """Return those of some classes that are no superclass of another of them, in their order."""
         some = tuple(classes)
         return tuple(c for c in some if not any(c in self.above(d) and d not in self.above(c) for d in some))
+
+
+def measured_by(schema: Schema, info: PropertyInfo, said: PropertyInfo) -> bool:
+    """Return whether numbers are in the units that another property of the same things says."""
+    cls = next(iter(schema.likeliest(info.domains)), "")
+    own = bool(cls) and 2 * said.domains.get(cls, 0) >= info.domains[cls]
+    return own and not _FIGURES.isdisjoint(info.names[-1].lower().split())

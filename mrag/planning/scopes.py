@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import is_
 from typing import Any, TypeAlias, TypeVar
@@ -12,7 +12,7 @@ from rdflib import OWL, RDF, RDFS, Literal, URIRef
 from mrag.errors import ConfigError
 from mrag.language.possessive import compile_late
 from mrag.planning import plan as pl
-from mrag.planning.schema import Schema
+from mrag.planning.schema import ClassInfo, Schema
 from mrag.rdf.terms import to_ox
 
 _NAME = compile_late(r"[A-Za-z][A-Za-z0-9_]*\Z")
@@ -565,8 +565,7 @@ def exchange_unknowns(part: Part, names: Mapping[pl.Unknown, pl.Unknown], *but: 
 
 def with_subclasses(plan: pl.Plan, schema: Schema) -> pl.Plan:
     """Return a plan in which things of subclasses are things of the class, where no triple says that."""
-    if schema.tree is not None:
-        plan = _restricted(plan, schema)
+    plan = _stated(plan, schema)
     if not any(info.narrower for info in schema.classes.values()):
         return plan
 
@@ -580,15 +579,20 @@ def with_subclasses(plan: pl.Plan, schema: Schema) -> pl.Plan:
     return rewritten(plan, change)
 
 
-def _restricted(plan: pl.Plan, schema: Schema) -> pl.Plan:
-    """Return a plan in which classes are subclasses of restrictions of the properties that are so said."""
-    known: dict[pl.Pattern, pl.Unknown] = {}
+def _stated(plan: pl.Plan, schema: Schema) -> pl.Plan:
+    """Return a plan of triples as they are stated: over restrictions, and over what has no name."""
+    known: dict[tuple[pl.Pattern, int], pl.Unknown] = {}
 
     def stated(p: pl.Pattern) -> tuple[pl.Pattern, ...]:
+        if (cls := _made_class(p, schema)) is not None:
+            kind = pl.Pattern(p.subject, RDF.type, URIRef(cls.kind))
+            return (kind, *(() if cls.way[0][0] == "!" else _had(p, cls.way, known)))
         info = schema.properties.get(str(p.predicate))
+        if info is not None and info.way:
+            return tuple(_along(p, info.way, known))
         if info is None or not info.through:
             return (p,)
-        some = known.setdefault(p, pl.Unknown(f"restriction{len(known)}"))
+        some = known.setdefault((p, 0), pl.Unknown(f"restriction{len(known)}"))
         return (
             pl.Pattern(p.subject, RDFS.subClassOf, some),
             pl.Pattern(some, OWL.onProperty, URIRef(info.iri)),
@@ -598,7 +602,48 @@ def _restricted(plan: pl.Plan, schema: Schema) -> pl.Plan:
     def change(value: Any) -> Any:
         if not isinstance(value, pl.Block):
             return value
+        lacking = tuple(pl.Block((*some,)) for p in value.patterns if (some := [*_lacked(p, schema, known)]))
         patterns = tuple(q for p in value.patterns for q in stated(p))
-        return value if len(patterns) == len(value.patterns) else replace(value, patterns=patterns)
+        if patterns == value.patterns:
+            return value
+        return replace(value, patterns=patterns, without=(*value.without, *lacking))
 
     return rewritten(plan, change)
+
+
+def _along(
+    p: pl.Pattern, way: Sequence[str], known: dict[tuple[pl.Pattern, int], pl.Unknown]
+) -> Iterator[pl.Pattern]:
+    """Yield the triples by which something is said over others, as `schema.PropertyInfo.way` tells."""
+    at, last = p.subject, max((n for n, step in enumerate(way) if "\t" not in step), default=-1)
+    for n, step in enumerate(way):
+        iri, _, term = step.removeprefix("^").partition("\t")
+        if term:
+            yield pl.Pattern(at, URIRef(iri), URIRef(term))
+            continue
+        between = pl.Unknown(f"between{len(known)}")
+        to: Any = p.object if n == last else known.setdefault((p, n), between)
+        yield pl.Pattern(to, URIRef(iri), at) if step[0] == "^" else pl.Pattern(at, URIRef(iri), to)
+        at = to
+
+
+def _made_class(p: pl.Pattern, schema: Schema) -> ClassInfo | None:
+    """Return the class that a triple puts something in, if no triple of a graph does."""
+    info = schema.classes.get(str(p.object)) if p.predicate == RDF.type else None
+    return info if info is not None and info.way else None
+
+
+def _had(
+    p: pl.Pattern, way: Sequence[str], known: dict[tuple[pl.Pattern, int], pl.Unknown]
+) -> Iterator[pl.Pattern]:
+    end = known.setdefault((p, -1), pl.Unknown(f"between{len(known)}"))
+    return _along(replace(p, object=end), [step.removeprefix("!") for step in way], known)
+
+
+def _lacked(
+    p: pl.Pattern, schema: Schema, known: dict[tuple[pl.Pattern, int], pl.Unknown]
+) -> Iterator[pl.Pattern]:
+    """Yield what something must not have to be in the class that a triple puts it in."""
+    info = _made_class(p, schema)
+    if info is not None and info.way[0][0] == "!":
+        yield from _had(p, info.way, known)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from rdflib import URIRef
 
 from mrag.planning import plan as pl
-from mrag.planning.schema import PropertyInfo, Schema
+from mrag.planning.schema import PropertyInfo, Schema, measured_by, tells_units
 from mrag.planning.scopes import walk
 from mrag.planning.values import DURATION_UNIT
 
@@ -37,6 +40,27 @@ def in_several_units(plan: pl.Plan, schema: Schema) -> PropertyInfo | None:
     if not mixed:
         return None
     return next((mixed[value] for value in _measure(plan) if value in mixed), None)  # type: ignore[index]
+
+
+def asked_units(plan: pl.Plan, schema: Schema) -> tuple[pl.Plan, PropertyInfo] | None:
+    """Return what finds the units of numbers that a plan compares or adds, where the graph tells of several.
+
+    Returns:
+        A plan whose rows are these units, which are to be one, and the property of the numbers; None where
+        nothing else tells the units of what is compared.
+    """
+    said = [u for u in schema.properties.values() if u.objects > 1 and tells_units(u)]
+    compared = set(_measure(plan)) if said else set()
+    for part in walk(plan):
+        if not isinstance(part, pl.Pattern) or part.object not in compared:
+            continue
+        info = schema.properties.get(str(part.predicate), _NONE)
+        for u in (u for u in said if info.domains and measured_by(schema, info, u)):
+            block = next(b for b in walk(plan) if isinstance(b, pl.Block) and part in b.patterns)
+            unit = pl.Pattern(part.subject, URIRef(u.iri), pl.Unknown("unit"))
+            found = replace(block, patterns=(*block.patterns, unit), conditions=())
+            return pl.Plan(found, (pl.Column(pl.Unknown("unit"), "unit"),), limit=2), info
+    return None
 
 
 def units_shown(plan: pl.Plan, schema: Schema) -> dict[str, str]:

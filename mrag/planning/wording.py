@@ -552,7 +552,9 @@ class _Words:
         main = self._roles.subject
         typed = {main} if main is not None and self._roles.type(main) is not None else set()
         told = (p for p in plan.where.patterns if isinstance(p.subject, URIRef))
-        self._said |= {p for p in told if p.object in shown - typed}
+        # Only one of them names what is shown.
+        named = (p for p in told if isinstance(p.object, pl.Unknown) and p.object in shown - typed)
+        self._said |= {p for p in named if p == self._roles.binding(p.object)}  # type: ignore[arg-type]
         self._said |= self._roles.compared() if plan.yes_or_no else set()
         folded = [c.value for c in plan.columns if aggregates(c.value)]
         if main is not None and not typed and main in shown and not folded:

@@ -119,7 +119,9 @@ kg = mrag.connect()
 kg.load(["ships.ttl"])
 print(type(mrag.cel.learners.base.learner("one-class", kg)).__name__)
 print(mrag.stores.engines.open_server("mystore", "http://localhost:9999/products")[0].dialect.name)
-for question in ("How many ferries are there?", "What are the premier two vessels by length?"):
+for question in (
+    "How many ferries are there?", "What are the premier two vessels by length?", "Who inspected Berta?"
+):
     print(*(sentence.text for sentence in mrag.ask(kg, question, model="none").sentences))
 sys.argv[1:] = ["import", "--as", "pairs", "pairs.txt", "--store", "store"]
 mrag.cli.main()
@@ -131,7 +133,7 @@ def test_what_the_diffs_of_extending_add_is_used(tmp_path: Path) -> None:
     for top in ("loaders", "mrag", "ontology", "sparql"):
         shutil.copytree(ROOT / top, tmp_path / top, True, shutil.ignore_patterns("__pycache__", "vendor"))
     shown = blocks(page, "diff")
-    assert len(shown) == 5
+    assert len(shown) == 6
     for diff in shown:
         assert len(diff.splitlines()) < 60
         for file, hunks in re.findall(r"^\+\+\+ b/(\S+)\n((?:(?!--- ).*\n)+)", diff, re.M):
@@ -149,7 +151,8 @@ def test_what_the_diffs_of_extending_add_is_used(tmp_path: Path) -> None:
     shutil.copy(ROOT / "tests" / "docs" / "ships.ttl", tmp_path)
     (tmp_path / "pairs.txt").write_text("ada knows bob\nbob knows\n", encoding="utf-8")
     done = python(EXTENDED, tmp_path, PYTHONPATH=str(tmp_path))
-    assert done.stdout.splitlines()[:4] == ["OneClass", "My store", "3 vessels", "Berta Clara"], done.stderr
+    answers = ["OneClass", "My store", "3 vessels", "Berta Clara", "Ann Lloyd"]
+    assert done.stdout.splitlines()[:5] == answers, done.stderr
     assert "line 2" in done.stderr and "it does not have three words" in done.stderr
 
 

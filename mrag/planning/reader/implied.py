@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Final
 
 from mrag.language.tokens import AGENTS, PERSON_WORDS, TextToken, fold
@@ -18,6 +18,15 @@ from mrag.planning.schema import PropertyInfo
 
 _MOST: Final = 6
 """What such words stand for at most."""
+
+
+_WHOLE: Final = 0.9
+"""How like its name words are that name a thing as a whole."""
+
+
+@cache
+def _asking_what() -> frozenset[tuple[str, ...]]:
+    return frozenset(words for words, meant in meanings("words.tsv").items() if "asking what" in meant)
 
 
 class ImpliedNames:
@@ -74,6 +83,15 @@ class ImpliedNames:
         return tuple(sorted(found, key=lambda c: c.term))[:_MOST]
 
     @cached_property
+    def descriptions(self) -> tuple[Candidate, ...]:
+        """What tells what a thing is."""
+        some = (p for p in self._schema.properties.values() if p.kind == "text" and _tells(p, "what"))
+        found = (Candidate("property", p.iri, 0.9, p.names[0], "synonym") for p in some)
+        return tuple(sorted(found, key=lambda c: (_tells(self._schema.properties[c.term], "note"), c.term)))[
+            :_MOST
+        ]
+
+    @cached_property
     def _flags(self) -> dict[str, tuple[Candidate, ...]]:
         """Flags by the roots of the words of their names."""
         found: dict[str, tuple[Candidate, ...]] = {}
@@ -108,6 +126,12 @@ class ImpliedNames:
                 yield replace(
                     u, kind="class" if cue in ("who", "thing") else "property", cue=cue, options=some
                 )
+        ends = len(low) - (low[-1:] == ["?"])
+        for u in named if self.descriptions else ():
+            # "What is filigree?": nothing is asked but what the thing is.
+            whole = u.kind == "entity" and u.score >= _WHOLE and u.start > 1 and u.end == ends
+            if whole and tuple(low[: u.start]) in _asking_what():
+                yield Unit("property", 0, u.start, self.descriptions, cue="what", score=0.8)
         for at, word in enumerate(low):
             if some := self._unset.get(root(word), ()):
                 yield Unit("property", at, at + 1, some, cue="un", score=0.8)

@@ -102,7 +102,8 @@ class RoleReader:
 
     def __init__(self, lexicon: Lexicon, weights: Mapping[str, float] | None = None) -> None:
         self.lexicon = lexicon
-        self.world = SchemaWays(lexicon.schema, partial(lacks_names, lexicon.kg, lexicon.schema))
+        unnamed = partial(lacks_names, lexicon.kg, lexicon.schema)
+        self.world = SchemaWays(lexicon.schema, unnamed, lexicon.is_linked)
         self.glosses = Glosses(lexicon)
         self.implied = ImpliedNames(lexicon)
         self.weights = shipped() if weights is None else weights
@@ -122,12 +123,15 @@ class RoleReader:
             most: How many are returned at most.
             meant: What some words stand for, in lower case: those that point to what was asked before.
         """
-        derivations = self.derivations(question, meant=meant or {})
+        derivations = [
+            replace(one, draft=replace(one.draft, plan=with_subclasses(one.draft.plan, self.schema)))
+            for one in self.derivations(question, meant=meant or {})
+        ]
         total = sum(math.exp(d.score - derivations[0].score) for d in derivations)
         words = tokens(question)
         return [
             Reading(
-                with_subclasses(one.draft.plan, self.schema),
+                one.draft.plan,
                 one.draft.shown,
                 math.exp(one.score - derivations[0].score) / total,
                 (),

@@ -17,6 +17,10 @@ _TIES: Final = frozenset(("link", "cond", "having", "most", "fewest"))
 """Roles of words for a relation that may name how two nodes are tied."""
 
 
+_UNLIKELY: Final = 0.8
+"""How much more a way costs that no word names and that the named thing at its end is not on."""
+
+
 @dataclass(frozen=True)
 class _Tie:
     """A way that ties a node to another one, with what it costs, and the words that name it.
@@ -138,8 +142,18 @@ def _ties(
             cost += 0.3 if other.negated != x.negated else 0.0
             named = tuple(y for y in (x, other) if id(y) not in met and _is_named(y, way, x))
             cost -= sum(1.2 if y.at == first else 0.9 for y in named)
+            cost += 0.0 if words or named else _UNLIKELY * _unlinked(frame, other, way, x)
             found.append(_Tie(cost, way, other, frozenset(words), named))
     return sorted(found, key=lambda t: (t.cost, t.way))
+
+
+def _unlinked(frame: RoleFrame, one: FrameNode, way: Way, other: FrameNode) -> int:
+    """Return how many of the named things at the ends of a way have nothing to do with it."""
+    return sum(
+        not any(frame.world.leads_with(way, str(e), ahead=x is one) for e in (x.entity, *x.either))
+        for x in (one, other)
+        if x.entity is not None
+    )
 
 
 def _is_parted(frame: RoleFrame, x: FrameNode) -> bool:

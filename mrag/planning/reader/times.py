@@ -114,7 +114,7 @@ def times_in(text: str) -> Iterator[TimeSpan]:
     """
     found = _single(text)
     by_start = {t.start: t for t in reversed(found)}
-    joined = [t for one in found for t in _joined(text, one, by_start)]
+    joined = [t for one in found for t in (*_joined(text, one, by_start), *_at(text, one, by_start))]
     bare = re.compile(_CUT + _BARE, re.IGNORECASE)
     for m in bare.finditer(text):
         for sort in ("day", "hour"):
@@ -157,6 +157,15 @@ def _joined(text: str, one: TimeSpan, by_start: Mapping[int, TimeSpan]) -> Itera
     numbers = span.part == "day" and text[one.end - 1].isdigit()
     if span.part and not numbers and [f is None for f in low] == [f is None for f in top] and low <= top:
         yield span
+
+
+def _at(text: str, one: TimeSpan, by_start: Mapping[int, TimeSpan]) -> Iterator[TimeSpan]:
+    """Yield a moment, where a time of day comes behind a day: "on 14 March 2025 at 12:00"."""
+    m = re.compile(r",? (?:at )?", re.IGNORECASE).match(text, one.end)
+    other = by_start.get(m.end()) if m is not None else None
+    if other is not None and (one.part, other.part) == ("date", "clock") and one.low == one.high:
+        low, high = ((*one.low[:4], end[4]) for end in (other.low, other.high))
+        yield TimeSpan(one.start, other.end, low, high, range=other.range)
 
 
 def _filled(one: Stamp, other: Stamp) -> Stamp:

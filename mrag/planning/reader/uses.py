@@ -68,6 +68,9 @@ def word_uses(
             bases = world.computed[cand.term].bases
             computed.update(bases)
             name, iri, value = (cand.name, "", "") if len(bases) > 1 else ("", bases[0], f"({cand.name})")
+        elif cand is not None and (way := _way(world, cand.term)):
+            computed.update(step.removeprefix("^").partition("\t")[0].removeprefix("!") for step in way)
+            name = cand.name
         elif cand is not None:
             name, iri = cand.name, cand.term
         own = written(unit.start, unit.end)
@@ -97,6 +100,12 @@ def word_uses(
     silent = {iri: said["from" if iri in computed else "implied"] for iri in predicates if iri not in named}
     implied = [WordUse(None, does, iri=iri) for iri, does in silent.items()]
     return (*sorted(found, key=lambda use: use.places[0].start), *implied)
+
+
+def _way(world: SchemaWays, term: str) -> tuple[str, ...]:
+    """Return over which properties a property or a class is, that no triple states."""
+    known = world.schema.properties.get(term) or world.schema.classes.get(term)
+    return () if known is None else known.way
 
 
 def _how(item: RoleItem, text: str, meant: str) -> str:

@@ -82,10 +82,12 @@ class SchemaWays:
     Args:
         schema: The schema of the graph.
         lacks_names: Tells of a class whether things of it have no name.
+        is_linked: Tells of a thing whether a property leads to it, or, if asked for, from it.
     """
 
     schema: Schema
     lacks_names: Callable[[str], bool] = lambda cls: True
+    is_linked: Callable[[str, str, bool], bool] = lambda thing, iri, ahead: True
 
     @cached_property
     def computed(self) -> dict[str, ComputedProperty]:
@@ -159,8 +161,8 @@ class SchemaWays:
 
     def kind(self, cls: str) -> str:
         """Return the class that tells what things of a class have: of those below a term, that of terms."""
-        tree = self.schema.tree
-        return cls if tree is None or cls in self.schema.classes else tree.kind
+        tree, info = self.schema.tree, self.schema.classes.get(cls)
+        return info.kind or cls if info is not None else cls if tree is None else tree.kind
 
     def info(self, iri: str) -> PropertyInfo:
         """Return what is known of a property."""
@@ -208,6 +210,15 @@ class SchemaWays:
             if p.kind == "text" and {*p.names[-1].lower().split()} & _NAMING:
                 found.update(p.domains)
         return frozenset(found)
+
+    def leads_with(self, way: Way, thing: str, *, ahead: bool) -> bool:
+        """Return whether a way can end at a thing, or, if asked for, begin there."""
+        step = way[0] if ahead else way[-1]
+        over, inverse = self.info(step.property).way or (step.property,), step.inverse
+        steps = [s for s in over if "\t" not in s]
+        one = steps[0 if ahead != inverse else -1]
+        back = one[0] == "^"
+        return self.is_linked(thing, one.removeprefix("^"), ahead != inverse != back)
 
     def naming(self, cls: str) -> WayStep | None:
         """Return the step from records of a class that have no name to the one thing that each stands for."""

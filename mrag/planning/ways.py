@@ -1,0 +1,254 @@
+"""What graphs say of things over others that nobody asks for: spans of time, amounts, events, dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final, TypeAlias
+from urllib.parse import quote
+
+from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.lexical.english import is_empty, root
+from mrag.planning.lexical.names import lacks_names
+from mrag.planning.profiling import local_name, usual_ways
+from mrag.planning.schema import ClassEdge, ClassInfo, PropertyInfo, Schema, measured_by, tells_units
+from mrag.rdf import queries
+
+Ends: TypeAlias = Mapping[tuple[str, str], int]
+"""From which classes to which a way leads, and how often at most; "" of literals."""
+
+_FIGURES: Final = frozenset(map(root, "value result reading amount number measurement figure".split()))
+"""How numbers are called of which something else says what they measure."""
+_QUANTITIES: Final = frozenset(
+    map(root, "property parameter measure quantity indicator variable metric phenomenon".split())
+)
+"""How properties are called that say what a number measures."""
+_SORTS: Final = frozenset(map(root, "type kind rank category sort class".split()))
+"""How properties are called that say of which sort a thing is."""
+_MOST_MEASURES: Final = 40
+_SKOS: Final = "http://www.w3.org/2004/02/skos/core#"
+_TOP: Final = (f"{_SKOS}topConceptOf", f"^{_SKOS}hasTopConcept")
+"""What says that a term stands on top."""
+_VOCABULARIES: Final = frozenset(map(root, "thesaurus concepts terms classes headings topics".split()))
+_MOST_ROWS: Final = 2_000
+_MOST_TRIPLES: Final = 200_000
+"""Triples of properties that are gone through at most."""
+_LONE: Final = 1.05
+"""How many nameless things belong to one thing at most, on average."""
+
+
+def with_ways(kg: KnowledgeGraph, schema: Schema) -> Schema:
+    """Return a schema with what is said of things over others that nobody asks for.
+
+    When something was made is said of a span of time, what it cost of an amount, how tall it is of a
+    dimension that is a height, who made it of its production: these have properties of their own, which
+    `scopes.with_subclasses` writes as the triples that state them.
+    """
+    found: dict[str, PropertyInfo] = {}
+    for p in (*_over_known(schema), *_over_nameless(kg, schema)):
+        found.setdefault(p.iri, p)
+    for p in tuple(_measured(kg, schema, [*schema.properties.values(), *found.values()])):
+        found.setdefault(p.iri, p)
+    kinds = {c.iri: c for c in (*_kinds(schema), *_topic(kg, schema), *_sorts(kg, schema))}
+    if not found and not kinds:
+        return schema
+    edges = [
+        ClassEdge(a, p.iri, b, n)
+        for p in found.values()
+        if p.kind == "entity"
+        for (a, b), n in sorted(_ends(schema, p.way).items())
+    ]
+    return replace(
+        schema,
+        classes={**schema.classes, **kinds},
+        properties={**schema.properties, **found},
+        edges=(*schema.edges, *edges),
+    )
+
+
+def _kinds(schema: Schema) -> Iterator[ClassInfo]:
+    """Yield the kinds of terms by where they stand: those that none is above, or none below."""
+    tree, known = schema.tree, schema.properties
+    if tree is None or tree.above not in known or tree.kind not in schema.classes:
+        return
+    info, terms = known[tree.above], schema.classes[tree.kind]
+    up, down = ("^" + info.iri, info.iri) if tree.inverse else (info.iri, "^" + info.iri)
+    lower, upper = (info.objects, info.subjects) if tree.inverse else (info.subjects, info.objects)
+    top = next((step for step in _TOP if step.removeprefix("^") in known), "!" + up)
+    for name, way, count in (("top", top, terms.count - lower), ("leaf", "!" + down, terms.count - upper)):
+        names = usual_ways()[name,][0]
+        yield ClassInfo(
+            _iri((terms.iri, name)), names, "", max(count, 1), (terms.iri,), (), terms.iri, (way,)
+        )
+
+
+def _topic(kg: KnowledgeGraph, schema: Schema) -> Iterator[ClassInfo]:
+    """Yield the class of the concepts of a scheme by what its title says that they are: crafts, fields."""
+    tree = schema.tree
+    if tree is None or tree.kind != f"{_SKOS}Concept" or tree.kind not in schema.classes:
+        return
+    text = queries.get("planning/member-sample").bind(**{"class": [f"{_SKOS}ConceptScheme"]}, sample=2)
+    schemes = [str(row[0]) for row in kg.select(text)]
+    titles = [title for title in kg.labels(schemes).values() if title] if len(schemes) == 1 else []
+    said = [w.lower() for title in titles for w in title.split() if w.endswith("s") and len(w) > 3]
+    some = [w for w in said if not is_empty(w) and root(w) not in _VOCABULARIES]
+    if some:
+        info = schema.classes[tree.kind]
+        yield replace(info, names=(*info.names[:-1], *some, *info.names[-1:]))
+
+
+def _sorts(kg: KnowledgeGraph, schema: Schema) -> Iterator[ClassInfo]:
+    """Yield kinds of things that are told by what they are sorted by: the clocks among the objects."""
+    for p in schema.properties.values():
+        sorts = p.kind == "entity" and not p.through and not p.domains.keys() & p.ranges.keys()
+        sorts = sorts and p.triples <= _MOST_TRIPLES
+        if (
+            not sorts
+            or _SORTS.isdisjoint(map(root, p.names[-1].split()))
+            or not 1 < p.objects <= _MOST_MEASURES
+        ):
+            continue
+        counts = dict[str, dict[str, int]]()
+        for term, c, n in kg.select(queries.get("planning/sorts").bind(property=[p.iri], most=_MOST_ROWS)):
+            if str(c) in schema.classes:
+                counts.setdefault(str(term), {})[str(c)] = int(str(n))
+        for sort, label in kg.labels(counts).items():
+            kind = schema.likeliest(counts[sort])[0]
+            names = tuple(dict.fromkeys((label or local_name(sort), local_name(sort))))
+            way = (f"{p.iri}\t{sort}",)
+            yield ClassInfo(_iri(way), names, "", counts[sort][kind], (kind,), (), kind, way)
+
+
+def _ends(schema: Schema, way: Sequence[str]) -> Ends:
+    """Return from which classes a way leads to which, as far as its single steps tell."""
+    found: dict[tuple[str, str], int] = {}
+    for at, step in enumerate(way):
+        p = schema.properties[step.removeprefix("^")]
+        if p.kind != "entity":
+            here = {(a, ""): n for a, n in p.domains.items()}
+        else:
+            edges = (e for e in schema.edges if e.property == p.iri)
+            here = {(e.target, e.source) if step[0] == "^" else (e.source, e.target): e.count for e in edges}
+        if not at:
+            found = here
+            continue
+        joined: dict[tuple[str, str], int] = {}
+        for (a, b), n in found.items():
+            for (c, d), m in here.items():
+                if b == c and b:
+                    joined[a, d] = max(joined.get((a, d), 0), min(n, m))
+        found = joined
+    return found
+
+
+def _single(schema: Schema, step: str) -> bool:
+    p = schema.properties[step.removeprefix("^")]
+    return p.triples == (p.objects if step[0] == "^" else p.subjects)
+
+
+def _iri(way: Sequence[str]) -> str:
+    return "urn:mrag:way:" + quote("/".join(way), safe=":/")
+
+
+def _made(
+    schema: Schema, way: Sequence[str], names: Sequence[str], inverse: Sequence[str] = ()
+) -> PropertyInfo | None:
+    """Return the property that a way stands for; None where it leads nowhere."""
+    ends, last = _ends(schema, way), schema.properties[way[-1].removeprefix("^")]
+    domains, ranges = dict[str, int](), dict[str, int]()
+    for (a, b), n in sorted(ends.items()):
+        domains[a] = max(domains.get(a, 0), n)
+        ranges[b] = max(ranges.get(b, 0), n)
+    if not domains:
+        return None
+    subjects = max(domains.values())
+    objects = min(last.subjects if way[-1][0] == "^" else last.objects, max(ranges.values()))
+    single = all(_single(schema, step) for step in way)
+    return replace(
+        last, iri=_iri(way), names=tuple(dict.fromkeys(names)), domains=domains, subjects=subjects,
+        triples=subjects if single else subjects + 1, objects=objects, inverse_names=tuple(inverse),
+        ranges=ranges if last.kind == "entity" else {}, comment="", way=tuple(way),
+    )  # fmt: skip
+
+
+def _over_known(schema: Schema) -> Iterator[PropertyInfo]:
+    """Yield what is said over ways that common vocabularies have names for."""
+    for way, (names, inverse) in usual_ways().items():
+        if len(way) > 1 and all(step.removeprefix("^") in schema.properties for step in way):
+            made = _made(schema, way, names, inverse)
+            if made is not None:
+                yield made
+
+
+def _over_nameless(kg: KnowledgeGraph, schema: Schema) -> Iterator[PropertyInfo]:
+    """Yield numbers and dates of nameless things that belong to one thing each: of spans and amounts."""
+    nameless = dict[str, bool]()
+    for p in schema.properties.values():
+        own = p.kind == "entity" and p.domains and not p.through and p.triples == p.objects
+        if not own or p.triples > _LONE * p.subjects:
+            continue
+        cls = next((c for c in schema.likeliest(p.ranges) if p.ranges[c] == p.objects), "")
+        said = [
+            q
+            for q in schema.properties.values()
+            if q.kind in ("number", "date") and q.functional and 2 * q.domains.get(cls, 0) >= p.objects
+            if next(_measures(schema, q), None) is None
+        ]
+        if not cls or not said or cls in p.domains:
+            continue
+        if cls not in nameless:
+            nameless[cls] = lacks_names(kg, schema, cls)
+        for q in said if nameless[cls] else ():
+            if any(measured_by(schema, q, u) for u in _of_units(schema)):
+                continue  # numbers in several units can be neither compared nor added
+            names = tuple(f"{p.names[-1]} {name}" for name in q.names)
+            made = _made(schema, (p.iri, q.iri), (*p.names, *names) if len(said) == 1 else names)
+            if made is not None:
+                yield made
+
+
+def _of_units(schema: Schema) -> list[PropertyInfo]:
+    """Return the properties that say in which of several units numbers are."""
+    return [u for u in schema.properties.values() if u.objects > 1 and tells_units(u)]
+
+
+def _measures(schema: Schema, q: PropertyInfo) -> Iterator[PropertyInfo]:
+    """Yield the properties that say what a number measures that its own property does not tell."""
+    if q.kind != "number" or _FIGURES.isdisjoint(map(root, q.names[-1].split())):
+        return
+    words, cls = _QUANTITIES if q.way else _QUANTITIES | _SORTS, next(iter(schema.likeliest(q.domains)), "")
+    for t in schema.properties.values():
+        says = t.kind == "entity" and t.triples == t.subjects <= _MOST_TRIPLES and t.objects > 1
+        both = 2 * t.domains.get(cls, 0) >= q.domains.get(cls, 1)
+        if says and both and not words.isdisjoint(map(root, t.names[-1].split())):
+            yield t
+
+
+def _measured(kg: KnowledgeGraph, schema: Schema, known: Sequence[PropertyInfo]) -> Iterator[PropertyInfo]:
+    """Yield numbers by what something else says that they measure: the height, where a dimension is one."""
+    for q in known:
+        value = q.way or (q.iri,)
+        for t in _measures(schema, q) if value[0][0] != "^" else ():
+            both = {c: n for c, n in q.domains.items() if 2 * t.domains.get(c, 0) >= n}
+            text = queries.get("planning/measures").bind(measure=[t.iri], value=[value[0]], most=_MOST_ROWS)
+            owners = dict[str, dict[str, dict[str, int]]]()
+            for term, p, c, n in kg.select(text):
+                said = owners.setdefault(str(term), {}).setdefault(str(p or ""), {})
+                said.update({str(c): int(str(n))} if str(c) in schema.classes else {})
+            if len(owners) > _MOST_MEASURES:
+                continue
+            mixed = set[str]()
+            for u in _of_units(schema):
+                query = queries.get("planning/measure-units")
+                text = query.bind(measure=[t.iri], value=[value[0]], said=[u.iri])
+                mixed |= {str(term) for term, n in kg.select(text) if int(str(n)) > 1}
+            owners = {term: said for term, said in owners.items() if term not in mixed}
+            for measure, label in kg.labels(owners).items():
+                names = tuple(dict.fromkeys((label or local_name(measure), local_name(measure))))
+                way: tuple[str, ...] = (f"{t.iri}\t{measure}", *value)
+                nodes = max(sum(said.values()) for said in owners[measure].values()) or q.subjects
+                one = replace(q, names=names, comment="", inverse_names=(), triples=nodes, subjects=nodes)
+                yield replace(one, iri=_iri(way), domains=both, way=way)
+                for owner, classes in owners[measure].items():
+                    if owner in schema.properties and classes:
+                        yield replace(one, iri=_iri((owner, *way)), domains=classes, way=(owner, *way))
