@@ -579,9 +579,13 @@ def with_subclasses(plan: pl.Plan, schema: Schema) -> pl.Plan:
     return rewritten(plan, change)
 
 
+_Between: TypeAlias = dict[tuple[pl.Pattern, int], pl.Unknown]
+"""Unknowns for what lies between, by the triple that is told and the step."""
+
+
 def _stated(plan: pl.Plan, schema: Schema) -> pl.Plan:
     """Return a plan of triples as they are stated: over restrictions, and over what has no name."""
-    known: dict[tuple[pl.Pattern, int], pl.Unknown] = {}
+    known: _Between = {}
 
     def stated(p: pl.Pattern) -> tuple[pl.Pattern, ...]:
         if (cls := _made_class(p, schema)) is not None:
@@ -611,9 +615,7 @@ def _stated(plan: pl.Plan, schema: Schema) -> pl.Plan:
     return rewritten(plan, change)
 
 
-def _along(
-    p: pl.Pattern, way: Sequence[str], known: dict[tuple[pl.Pattern, int], pl.Unknown]
-) -> Iterator[pl.Pattern]:
+def _along(p: pl.Pattern, way: Sequence[str], known: _Between) -> Iterator[pl.Pattern]:
     """Yield the triples by which something is said over others, as `schema.PropertyInfo.way` tells."""
     at, last = p.subject, max((n for n, step in enumerate(way) if "\t" not in step), default=-1)
     for n, step in enumerate(way):
@@ -633,16 +635,12 @@ def _made_class(p: pl.Pattern, schema: Schema) -> ClassInfo | None:
     return info if info is not None and info.way else None
 
 
-def _had(
-    p: pl.Pattern, way: Sequence[str], known: dict[tuple[pl.Pattern, int], pl.Unknown]
-) -> Iterator[pl.Pattern]:
+def _had(p: pl.Pattern, way: Sequence[str], known: _Between) -> Iterator[pl.Pattern]:
     end = known.setdefault((p, -1), pl.Unknown(f"between{len(known)}"))
     return _along(replace(p, object=end), [step.removeprefix("!") for step in way], known)
 
 
-def _lacked(
-    p: pl.Pattern, schema: Schema, known: dict[tuple[pl.Pattern, int], pl.Unknown]
-) -> Iterator[pl.Pattern]:
+def _lacked(p: pl.Pattern, schema: Schema, known: _Between) -> Iterator[pl.Pattern]:
     """Yield what something must not have to be in the class that a triple puts it in."""
     info = _made_class(p, schema)
     if info is not None and info.way[0][0] == "!":
