@@ -22,7 +22,7 @@ import requests
 from tests.cases import beside
 from tests.servers import CACHE, absent, free_port, running
 
-CATALOGUE = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
+CATALOGUE = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 """Options of Java: to optimise code that runs for seconds takes longer than to run it as it is."""
 _JAVA = ("java", *QUICK, "-Xmx1g")
@@ -58,7 +58,7 @@ def _fetch(wanted: list[str], into: Path) -> None:
     with TemporaryDirectory(dir=CACHE) as name:
         own = [_element(n, "x") for n in ("groupId", "artifactId", "version")]
         needs = _element("dependencies", *map(_dependency, wanted))
-        (Path(name) / "pom.xml").write_text(_POM.format("".join((*own, needs))), encoding="utf-8")
+        (Path(name) / "pom.xml").write_text(_POM.format("".join((*own, needs))), "utf-8")
         command = [maven, "-q", "-B", "dependency:copy-dependencies", "-DoutputDirectory=lib"]
         done = subprocess.run(command, cwd=name, capture_output=True, text=True)
         if done.returncode:
@@ -85,11 +85,9 @@ def _engine() -> Path:
             with TemporaryDirectory(dir=CACHE) as name:
                 with zipfile.ZipFile(war) as archive:
                     archive.extractall(name)
-                lib, brought = Path(name) / "WEB-INF" / "lib", {_artifact(jar) for jar in engine.iterdir()}
+                lib, ours = Path(name) / "WEB-INF" / "lib", {_artifact(jar) for jar in engine.iterdir()}
                 for jar in lib.iterdir():
-                    if _artifact(jar) in brought or re.search(
-                        CATALOGUE["graphdb"]["left_out"], _artifact(jar)
-                    ):
+                    if _artifact(jar) in ours or re.search(CATALOGUE["graphdb"]["left_out"], _artifact(jar)):
                         jar.unlink()
                 for jar in engine.glob("*.jar"):
                     if not jar.name.startswith("log4j-over-slf4j"):

@@ -7,6 +7,5 @@ other files take longest.
 from pathlib import Path
 
 LONGEST, LONGEST_SLOW = (
-    Path(__file__).with_name(f"{name}.txt").read_text(encoding="utf-8").split()
-    for name in ("longest", "longest_slow")
+    Path(__file__).with_name(f"{name}.txt").read_text("utf-8").split() for name in ("longest", "longest_slow")
 )

@@ -93,11 +93,9 @@ def session(folder: Path, *options: str) -> Iterator[Session]:
     import mcp
 
     start = command(*options)
-    parameters = mcp.StdioServerParameters(
-        command=start[0], args=start[1:], cwd=folder, env=environment(folder)
-    )
+    server = mcp.StdioServerParameters(command=start[0], args=start[1:], cwd=folder, env=environment(folder))
     with (folder / "stderr.txt").open("a") as log, start_blocking_portal() as portal:
-        transport = mcp.stdio_client(parameters, errlog=log)
+        transport = mcp.stdio_client(server, errlog=log)
         with portal.wrap_async_context_manager(mcp.Client(transport)) as client:
             yield Session(portal, client)
     assert "Traceback" not in (folder / "stderr.txt").read_text()

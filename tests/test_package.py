@@ -116,9 +116,7 @@ def test_the_wheel_works_in_a_clean_environment(wheel: Path, tmp_path: Path) -> 
         "with as_file(files('mrag') / 'ontology' / 'products.ttl') as p: assert kg.load([p]).triples > 2000\n"
         "print(kg.query('ASK { ex:GraphDB a ex:TripleStore }'), mrag.__file__)\nkg.close()\n"
     )
-    done = subprocess.run(
-        [str(python), "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([str(python), "-c", code], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("True") and "site-packages" in done.stdout
 
@@ -215,7 +213,7 @@ def test_a_service_that_knows_nothing_counts_as_none(tmp_path: Path) -> None:
 def test_each_line_that_is_left_out_says_why() -> None:
     bare = []
     for path in sorted((ROOT / "mrag").rglob("*.py")):
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text("utf-8").splitlines()
         for at, line in enumerate(lines):
             if rule := re.search(r"# noqa: S\d+(.*)", line):
                 before = [x.strip() for x in lines[max(0, at - 3) : at]]

@@ -111,9 +111,7 @@ class Broken(BaseCrossEncoder):
 
 
 @pytest.mark.parametrize("given,says", [(None, "out of memory"), ([1.0], "1 scores for 50 texts")])
-def test_a_cross_encoder_that_fails_is_told(
-    kg: mrag.KnowledgeGraph, given: list[float] | None, says: str
-) -> None:
+def test_a_cross_encoder_fails_aloud(kg: mrag.KnowledgeGraph, given: list[float] | None, says: str) -> None:
     with pytest.raises(ModelError, match=says):
         CrossEncoderRanker(mrag.SimilarityRanker(kg), kg, Broken(given)).rank(ASKED, 3)
 
@@ -175,6 +173,4 @@ def test_commands_take_rankers_by_name(tmp_path: Path) -> None:
     report = run(
         "eval", folder, "-r", "bm25", "-r", "bm25+mmr", "-r", "codes", "-m", "MRR", "--resamples", "100"
     )
-    assert [report.count(f"| {name} | 1 | 1.0000") for name in ("bm25", "bm25+mmr", "codes")] == [1, 1, 1], (
-        report
-    )
+    assert [report.count(f"| {x} | 1 | 1.0000") for x in ("bm25", "bm25+mmr", "codes")] == [1, 1, 1], report

@@ -45,9 +45,7 @@ def node(packages: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[C
         def started(script: str) -> subprocess.Popen[str]:
             pipe = subprocess.PIPE
             command = [str(program), str(HERE / script)]
-            return subprocess.Popen(
-                command, stdin=pipe, stdout=pipe, stderr=said, text=True, encoding="utf-8"
-            )
+            return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=said, encoding="utf-8")
 
         def run(script: str, scenario: str, *arguments: str) -> None:
             process = running.get(script) or running.setdefault(script, started(script))

@@ -18,18 +18,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.loaders.snippets import Snippets
 from mrag.rdf.terms import OWL, RDF, XSD, Term, Triple
 from tests.cases import cases
-from tests.completion.towns import (
-    TOWNS,
-    TURTLE,
-    asks,
-    evidence_of,
-    fact,
-    iri,
-    labels,
-    proposed,
-    read,
-    triples,
-)
+from tests.completion.towns import TEXT, TOWNS, asks, evidence_of, fact, iri, labels, proposed, read, triples
 from tests.conftest import slow
 from tests.servers import oxigraph_server, server_of
 
@@ -56,7 +45,7 @@ def said(
 
 def stated(turtle: str, confidence: float = 0.9) -> CompletedTriple:
     """What Turtle says, as a reader gives it."""
-    prefixes = "".join(line for line in TURTLE.splitlines(True) if line.startswith("@prefix"))
+    prefixes = "".join(line for line in TEXT.splitlines(True) if line.startswith("@prefix"))
     [triple] = triples(f"{prefixes}{turtle} .")
     return CompletedTriple(*triple, "completed", read("a", "b", "c").evidence, confidence)
 
@@ -227,6 +216,6 @@ def test_a_server_is_written_to_and_cleared_again(towns: KnowledgeGraph, tmp_pat
         assert asks(again, ":ada :knows :bob") and not asks(again, ":bob :bornIn ?x")
         assert [run.state for run in list_runs(again)] == ["rejected", "accepted", "accepted"]
     (tmp_path / "texts").mkdir()
-    (tmp_path / "texts" / "a.txt").write_text('Bob "Stone" \\ was\nborn.', encoding="utf-8")
+    (tmp_path / "texts" / "a.txt").write_text('Bob "Stone" \\ was\nborn.', "utf-8")
     collection, _ = store_folder(served, Snippets(tmp_path / "texts"))
     assert [p.text for p in passages_of(served, [collection])] == ['Bob "Stone" \\ was\nborn.']

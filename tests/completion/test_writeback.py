@@ -14,17 +14,7 @@ import mrag
 from mrag.completion import review
 from mrag.completion.checks import CheckSettings, CompletionRun, results
 from mrag.completion.passages import store_folder
-from mrag.completion.review import (
-    PROV,
-    accept,
-    find_run,
-    list_runs,
-    propose,
-    reject,
-    rollback,
-    runs_graph,
-    triples_of,
-)
+from mrag.completion.review import PROV, accept, find_run, propose, rollback, runs_graph, triples_of
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import status_of
@@ -50,7 +40,7 @@ def test_a_proposal_changes_nothing_that_is_asked(kg: KnowledgeGraph) -> None:
     assert runs_graph(kg) not in kg.dataset().default + kg.dataset().named
     assert not asks(kg, "GRAPH ?g { ?run a <https://w3id.org/mrag#CompletionRun> }")
     assert [s.verdict for s in run.statements] == ["refused", "fits"]
-    assert list_runs(kg) == [run] and list_runs(kg, "accepted") == []
+    assert review.list_runs(kg) == [run] and review.list_runs(kg, "accepted") == []
     assert find_run(kg, "last") == find_run(kg, run.id[:6]) == run
 
 
@@ -139,12 +129,12 @@ def test_what_became_wrong_after_it_was_proposed_is_not_written(kg: KnowledgeGra
 
 def test_rejected_it_is_not_proposed_again(kg: KnowledgeGraph) -> None:
     run = proposed(kg, read("bob", "bornIn", "visby"))
-    assert reject(kg, run).state == "rejected"
+    assert review.reject(kg, run).state == "rejected"
     assert proposed(kg, read("bob", "bornIn", "visby")).state == "rejected"
     assert not asks(kg, ":bob :bornIn :visby")
     accept(kg, run)
     with pytest.raises(ConfigError, match="has been accepted"):
-        reject(kg, run)
+        review.reject(kg, run)
 
 
 def test_many_runs_do_not_make_many_graphs(kg: KnowledgeGraph) -> None:
@@ -165,7 +155,7 @@ def test_runs_are_told_apart_by_what_they_say(kg: KnowledgeGraph) -> None:
     for name in ("zzz", ""):
         with pytest.raises(ConfigError, match=f"No run is called '{name}'"):
             find_run(kg, name)
-    assert len(list_runs(kg)) == 2
+    assert len(review.list_runs(kg)) == 2
 
 
 def graph_of(triples: Iterable[Any]) -> Graph:
@@ -254,7 +244,7 @@ def test_asked_again_under_other_checks_a_proposed_run_has_those(kg: KnowledgeGr
     strict = second_home(kg, ONE_HOME)
     assert strict.iri == free.iri and len(strict.refused) == 1
     assert find_run(kg, free.id) == strict
-    rejected = reject(kg, strict)
+    rejected = review.reject(kg, strict)
     assert second_home(kg, None) == rejected, "what a person decided on stays"
 
 
@@ -407,7 +397,7 @@ def fill(accepted_kg: KnowledgeGraph, folder: Path) -> None:
     )
     proposed(accepted_kg, read("bob", "bornIn", "visby", quote="Bob was born in Visby."))
     folder.mkdir()
-    (folder / "a.txt").write_text("Bob was born in Visby.", encoding="utf-8")
+    (folder / "a.txt").write_text("Bob was born in Visby.", "utf-8")
     store_folder(accepted_kg, Snippets(folder))
     said = ("urn:i", "", "A coat.", "seer", "Say what is shown.", "{}", "2026-01-01T00:00:00Z", "mrag", "0")
     EnrichedGraph(accepted_kg).write([JournalEntry(*said)])

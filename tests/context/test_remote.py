@@ -286,9 +286,7 @@ def test_the_names_of_many_things_cost_three_round_trips_at_most(server: str) ->
         store, _ = open_store(server.replace(base, counted.base))
         with KnowledgeGraph(store, f"k{next(names)}") as kg:
             roles = [URIRef(f"{N}role/{i}") for i in range(30)]
-            kg.insert(
-                Triple(role, p, one) for role in roles for p, one in zip(PREDICATES, THINGS, strict=False)
-            )
+            kg.insert(Triple(role, p, o) for role in roles for p, o in zip(PREDICATES, THINGS, strict=False))
             kg.insert(Triple(one, RDFS.label, Literal(f"thing {at}")) for at, one in enumerate(THINGS))
             kg.profile()
             display, before = Display(kg), counted.requests

@@ -30,7 +30,7 @@ PORTS = {"graphdb": 7200, "fuseki": 3030, "virtuoso": 8890, "ollama": 11434}
 
 
 def read(file: Path) -> dict[str, Any]:
-    loaded = yaml.safe_load(file.read_text(encoding="utf-8"))
+    loaded = yaml.safe_load(file.read_text("utf-8"))
     assert isinstance(loaded, dict)
     return loaded
 
@@ -67,7 +67,7 @@ def test_the_loader_waits_for_health_and_never_for_a_time(file: Path) -> None:
     # Compose counts a container that has ended as a failure of `up --wait`, so it is run by name.
     assert loader["profiles"] == ["load"]
     for source in file.parent.iterdir():
-        assert "sleep" not in source.read_text(encoding="utf-8"), source
+        assert "sleep" not in source.read_text("utf-8"), source
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda f: f.parent.name)
@@ -85,7 +85,7 @@ def test_volumes_are_named_and_mounts_are_there_and_read_only(file: Path) -> Non
 
 @pytest.mark.parametrize("file", FILES, ids=lambda f: f.parent.name)
 def test_there_are_no_secrets_but_a_default_for_the_demo(file: Path) -> None:
-    text = file.read_text(encoding="utf-8")
+    text = file.read_text("utf-8")
     for line in text.splitlines():
         if re.search(r"(?i)^\s*\w*(password|token|secret|licen[cs]e)\w*:", line):
             assert re.search(r"\$\{\w+:-\w*\}", line), line
@@ -96,7 +96,7 @@ def test_there_are_no_secrets_but_a_default_for_the_demo(file: Path) -> None:
 def test_it_follows_the_schema_of_compose(file: Path) -> None:
     import jsonschema  # takes two seconds, which is too long for every worker
 
-    schema = json.loads((Path(__file__).parent / "compose_spec.json").read_text(encoding="utf-8"))
+    schema = json.loads((Path(__file__).parent / "compose_spec.json").read_text("utf-8"))
     document = read(file)
     # The schema is that of docker-compose 1.29, which had no `name` yet.
     assert re.fullmatch(r"[a-z0-9][a-z0-9_-]*", document.pop("name"))
@@ -140,7 +140,7 @@ def test_the_graphdb_repository_reasons_and_says_when_it_is_too_slow() -> None:
 
 
 def test_the_description_of_the_similarity_index_is_whole() -> None:
-    index = json.loads((DOCKER / "graphdb" / "similarity.json").read_text(encoding="utf-8"))
+    index = json.loads((DOCKER / "graphdb" / "similarity.json").read_text("utf-8"))
     assert index["name"] == "main" and index["type"] == "text" and index["infer"] is True
     assert index["selectQuery"] == ""  # load.sh puts the catalogue's in
     lines = queries.get("similarity/workbench-text").text.splitlines(keepends=True)
@@ -175,7 +175,7 @@ KUBERNETES = DOCKER / "stack" / "kubernetes.yaml"
 
 
 def objects() -> list[dict[str, Any]]:
-    return list(yaml.safe_load_all(KUBERNETES.read_text(encoding="utf-8")))
+    return list(yaml.safe_load_all(KUBERNETES.read_text("utf-8")))
 
 
 def pod() -> dict[str, Any]:
@@ -210,9 +210,7 @@ def test_every_service_is_there_that_another_waits_for_or_names() -> None:
     texts = " ".join(map(str, chain(*(s.get("environment", {}).values() for s in services.values()))))
     hosts = set(re.findall(r"(?://|@)([a-z]+)[:/]", texts))
     assert hosts == {"fuseki", "postgres", "ollama"} and hosts <= services.keys()
-    upstream = re.findall(
-        r"server (\w+):(\d+)", (DOCKER / "stack" / "nginx.conf").read_text(encoding="utf-8")
-    )
+    upstream = re.findall(r"server (\w+):(\d+)", (DOCKER / "stack" / "nginx.conf").read_text("utf-8"))
     assert upstream == [("mrag", "7333")]
     assert services["mrag"]["deploy"]["replicas"] == 2
     ports = {name: service["ports"] for name, service in services.items() if "ports" in service}
@@ -233,20 +231,18 @@ def test_its_settings_are_those_that_the_program_reads(monkeypatch: pytest.Monke
 
 def test_probes_ask_what_the_server_answers() -> None:
     (container,) = pod()["containers"]
-    asked = {
-        container[probe]["httpGet"]["path"] for probe in ("startupProbe", "readinessProbe", "livenessProbe")
-    }
-    endpoint = (ROOT / "docs" / "endpoint.md").read_text(encoding="utf-8")
+    asked = {container[p]["httpGet"]["path"] for p in ("startupProbe", "readinessProbe", "livenessProbe")}
+    endpoint = (ROOT / "docs" / "endpoint.md").read_text("utf-8")
     assert asked == {"/health", "/ready"} and all(f"| `{path}` |" in endpoint for path in asked)
     assert container["ports"][0]["containerPort"] == 7333
     assert container["securityContext"]["runAsUser"] == 10001
 
 
 def test_the_image_has_the_extras_and_files_that_it_names() -> None:
-    recipe = (DOCKER / "stack" / "Dockerfile").read_text(encoding="utf-8")
-    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    recipe = (DOCKER / "stack" / "Dockerfile").read_text("utf-8")
+    project = (ROOT / "pyproject.toml").read_text("utf-8")
     (extras,) = re.findall(r'"\.\[([\w,]+)\]"', recipe)
     assert all(re.search(rf"^{extra} = ", project, re.MULTILINE) for extra in extras.split(","))
-    kept = (DOCKER / "stack" / "Dockerfile.dockerignore").read_text(encoding="utf-8").split()
+    kept = (DOCKER / "stack" / "Dockerfile.dockerignore").read_text("utf-8").split()
     assert kept[0] == "*" and all((ROOT / name.removeprefix("!")).exists() for name in kept[1:])
     assert Path(ROOT / "mrag" / "sparql").exists()

@@ -32,7 +32,7 @@ def jena() -> list[str]:
 def described(jena: list[str], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Each dataset of the configuration in a file of its own, its database in a temporary folder."""
     folder = tmp_path_factory.mktemp("fuseki")
-    text = (DOCKER / "fuseki" / "config.ttl").read_text(encoding="utf-8")
+    text = (DOCKER / "fuseki" / "config.ttl").read_text("utf-8")
     whole = Graph().parse(data=text.replace("/fuseki/databases", str(folder)), publicID=BASE, format="turtle")
     files = {}
     for name in ("plain", "owl"):
@@ -94,9 +94,7 @@ def count(server: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True, timeout=30).stdout.strip()
 
 
-def test_virtuoso_is_healthy_and_loads_the_demo_graph_as_often_as_wished(
-    virtuoso: tuple[str, Path],
-) -> None:
+def test_virtuoso_is_healthy_and_loads_the_demo_graph_as_often_as_wished(virtuoso: tuple[str, Path]) -> None:
     server, folder = virtuoso
     for _ in range(2):
         done = load(server, folder)

@@ -181,9 +181,7 @@ def has(name: str) -> asking.Condition:
 
 def demanded(parts: list[list[str]]) -> asking.Demand:
     """A demand of parts, each of attributes and then the kind of a thing; something may be of no kind."""
-    return asking.Demand(
-        parts=tuple((*map(has, some), *([kind(last)] if last else [])) for *some, last in parts)
-    )
+    return asking.Demand(parts=tuple((*map(has, one), *([kind(end)] if end else [])) for *one, end in parts))
 
 
 def names(found: list[str]) -> list[str]:

@@ -154,9 +154,7 @@ def test_masked_hits_are_instances(demo: KnowledgeGraph, index: ClueIndex) -> No
 def test_pictures_are_described(demo: KnowledgeGraph, index: ClueIndex, tmp_path: Path) -> None:
     picture = tmp_path / "picture.png"
     picture.write_bytes(b"\x89PNG not looked at")
-    blind = ranking.GenerativeRanker(
-        demo, index, ByteModel(), describe=lambda path: f"a {path.stem} of a database"
-    )
+    blind = ranking.GenerativeRanker(demo, index, ByteModel(), describe=lambda p: f"a {p.stem} of a database")
     hits = blind.rank(Question("What is this?", picture), 3)
     note = 'the picture\'s description stood in: "a picture of a database"'
     assert hits and all(h.reasons[-1] == note for h in hits)

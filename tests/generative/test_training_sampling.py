@@ -98,9 +98,7 @@ def test_edges() -> None:
 
 def test_pairs_follow_the_questions(tmp_path: Path) -> None:
     documents = {"urn:a": TOKENS.encode(TEXT), "urn:b": TOKENS.encode(" Other words of bones.")}
-    asked = [
-        training.TrainingQuestion(q, d) for q, d in (("What?", "urn:a"), ("And {question} bones?", "urn:b"))
-    ]
+    asked = [training.TrainingQuestion(*x) for x in (("What?", "urn:a"), ("And {question} bones?", "urn:b"))]
     pairs = training.make_pairs(asked, documents, TOKENS, ClueSampling(length=8, starts=2))
     assert [pair.document for pair in pairs] == ["urn:a"] * 2 + ["urn:b"] * 2
     assert TOKENS.decode(pairs[-1].prompt) == training.prompt("And {question} bones?")

@@ -9,20 +9,9 @@ from hypothesis import given, settings
 
 from mrag.errors import ConfigError, IndexError_
 from mrag.front import demo
+from mrag.graphcodes import code as graph_code
 from mrag.graphcodes import metrics
-from mrag.graphcodes.code import (
-    ITSELF,
-    Edge,
-    Extractor,
-    GraphCode,
-    Node,
-    centred,
-    from_folder,
-    from_json,
-    term,
-    to_json,
-    union,
-)
+from mrag.graphcodes.code import Edge, GraphCode, Node, centred, from_folder, from_json, to_json, union
 from mrag.graphcodes.code_index import GraphCodeIndex
 from mrag.graphcodes.explanation import CodeVerbaliser, explain
 from mrag.graphcodes.metrics import CodeComparison, CodeScores, Ontology, paper, structural
@@ -43,7 +32,7 @@ FACTUAL = GraphCode.of([], [("woman", "holds", "umbrella"), ("umbrella", "is", "
 def test_nodes_are_iris_or_terms():
     assert Node("http://example.org/A").name == "http://example.org/A"
     assert Node("ex:A", "a thing").name == "a thing"
-    assert term(" A \tRed  Thing ") == "a red thing"
+    assert graph_code.term(" A \tRed  Thing ") == "a red thing"
     for wrong in ("", "  ", "Man", "two  spaces", " man"):
         with pytest.raises(ConfigError):
             Node(wrong)
@@ -461,7 +450,7 @@ def test_links_of_two_entities_to_the_same_things_are_the_same():
     a = told("ex:a ex:r ex:m, ex:n ex:r ex:a", Node("ex:a", "A", kind))
     b = told("ex:b ex:r ex:m, ex:n ex:r ex:b", Node("ex:b", "B", kind))
     assert centred(a, "ex:a") == centred(b, "ex:b")
-    assert centred(a, "ex:a").by_id[ITSELF].label == "it"
+    assert centred(a, "ex:a").by_id[graph_code.ITSELF].label == "it"
     assert centred(a, "ex:z") == a
 
 
@@ -514,7 +503,7 @@ def bites() -> GraphCodeIndex:
 
 
 def test_it_is_a_ranker(bites):
-    assert isinstance(Triples(), Extractor)
+    assert isinstance(Triples(), graph_code.Extractor)
     ranker = GraphCodeRanker(None, bites, Triples())
     assert isinstance(ranker, Ranker)
     hits = ranker.rank(Question("dog bites man"), 10)

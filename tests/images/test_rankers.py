@@ -332,13 +332,9 @@ class Sources(HTMLParser):
         self.text += data
 
 
-def asked(
-    gallery_kg: KnowledgeGraph, question: str | Question, folder: Path | None = None, **more: Any
-) -> Any:
+def asked(kg: KnowledgeGraph, question: str | Question, folder: Path | None = None, **more: Any) -> Any:
     """Ask for pictures by words, without a model as a rule."""
-    return ask_pictures(
-        gallery_kg, question, ImageTextRanker(gallery_kg, "bm25"), folder=folder, **{"model": "none", **more}
-    )
+    return ask_pictures(kg, question, ImageTextRanker(kg, "bm25"), folder=folder, **{"model": "none", **more})
 
 
 def test_without_a_model_the_facts_are_the_answer(wardrobe: KnowledgeGraph, photos: Path) -> None:
@@ -465,7 +461,7 @@ def test_a_ranker_of_images_serves_the_retriever(wardrobe: KnowledgeGraph, photo
 def test_the_commands_find_and_answer_with_pictures(
     photos: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "b.rq").write_text(f"SELECT ?i {{ ?i <{E}hasFileName> 'green.png' }}", encoding="utf-8")
+    (tmp_path / "b.rq").write_text(f"SELECT ?i {{ ?i <{E}hasFileName> 'green.png' }}", "utf-8")
     with mrag.connect(f"oxigraph:{tmp_path / 'mrag.db'}") as gallery_kg:
         gallery_kg.load([WARDROBE])
     monkeypatch.chdir(tmp_path)

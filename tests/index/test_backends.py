@@ -250,9 +250,7 @@ class View:
         return [(names[row], float(score)) for row, score in zip(rows, scores, strict=True)]
 
     def by_vector(self, vector: Vector, k: int, allowed: Collection[str] | None) -> Found:
-        found = [
-            (name, float(one @ vector)) for name, one in self._vectors.items() if name not in self._blind
-        ]
+        found = [(name, float(v @ vector)) for name, v in self._vectors.items() if name not in self._blind]
         return sorted(found, key=lambda one: (-one[1], one[0]))[:k]
 
     def texts(self, ids: Collection[str]) -> dict[str, str]:

@@ -238,9 +238,7 @@ def terms(text: str, analyser: Analyser = A) -> list[str]:
     return [term for token in analyser.tokens(text) for term in analyser.terms(token)]
 
 
-ROWS = [
-    line.split("\t") for line in Path(__file__).with_name("terms.tsv").read_text("utf-8").split("\n")[:-1]
-]
+ROWS = [x.split("\t") for x in Path(__file__).with_name("terms.tsv").read_text("utf-8").split("\n")[:-1]]
 
 
 @pytest.mark.parametrize(("name", "text", "expected"), ROWS)
@@ -285,11 +283,7 @@ def test_every_language_has_its_stemmer() -> None:
 
 
 def test_a_stemmer_serves_many_threads() -> None:
-    words = [
-        f"{stem}{end}"
-        for stem in ("relat", "locat", "connect", "develop")
-        for end in ("ion", "ing", "ed", "s")
-    ]
+    words = [f"{s}{e}" for s in ("relat", "locat", "connect", "develop") for e in ("ion", "ing", "ed", "s")]
     stem = stemmer("snowball:english")
     expected = [stem(word) for word in words]
     stemmer.cache_clear()
@@ -381,9 +375,7 @@ def test_rows_that_are_named_are_compared_whatever_their_signs(n: int, seed: int
     rows, scores = index.search(query, 5, None, also)
     without = index.search(query, 5)[0]
     best = [name for name, _ in brute(ids, vectors, query, 5)]
-    assert {index.rows.id_of(r) for r in also.tolist()} & {*best} <= {
-        index.rows.id_of(r) for r in rows.tolist()
-    }
+    assert {*map(index.rows.id_of, also.tolist())} & {*best} <= {*map(index.rows.id_of, rows.tolist())}
     exact = dict(brute(ids, vectors, query, n))
     for row, score in zip(rows.tolist(), scores.tolist(), strict=True):
         assert exact[index.rows.id_of(row)] == score

@@ -194,9 +194,7 @@ def test_sync_embeds_what_changed_and_once(place: Path | None, wordllama: WordLl
     assert model.texts == ["a ring of tin"] and index.extra == {"now": "other"}
 
 
-def test_an_interrupted_sync_goes_on(
-    place: Path | None, wordllama: WordLlamaEmbedder, content: Content
-) -> None:
+def test_a_cut_sync_goes_on(place: Path | None, wordllama: WordLlamaEmbedder, content: Content) -> None:
     documents = [(f"ex:{i:03d}", f"thing number {i} of {i * 7}") for i in range(100)]
     model = Counting(wordllama, stop_after=60)
     index = DocumentIndex.create(place, embedder=model)

@@ -111,11 +111,8 @@ def test_the_scale_of_a_ranker_plays_no_part(
 ) -> None:
     scaled = [[(item, score * 2.0**power + shift) for item, score in ranking] for ranking in rankings]
     for ranking, other in zip(rankings, scaled, strict=True):
-        spread = {score for _, score in ranking}, {score for _, score in other}
-        assume(
-            len(spread[0]) == len(spread[1])
-            and (len(spread[0]) < 2 or max(spread[0]) - min(spread[0]) > 0.01)
-        )
+        one, two = {score for _, score in ranking}, {score for _, score in other}
+        assume(len(one) == len(two) and (len(one) < 2 or max(one) - min(one) > 0.01))
     fused = dict(weighted_scores(rankings))
     assert dict(weighted_scores(scaled)) == {item: pytest.approx(fused[item], abs=1e-6) for item in fused}
 

@@ -187,9 +187,7 @@ def test_numbers_and_other_languages_stay_out(products: KnowledgeGraph) -> None:
 
 
 def small(products: KnowledgeGraph, *labels: str) -> None:
-    products.insert(
-        [Triple(URIRef(f"urn:x:{label}"), RDFS.label, Literal(label, lang="en")) for label in labels]
-    )
+    products.insert([Triple(URIRef(f"urn:x:{x}"), RDFS.label, Literal(x, lang="en")) for x in labels])
 
 
 def test_an_entity_without_preferred_language_is_found_by_what_it_has() -> None:
@@ -473,9 +471,7 @@ def test_answers_say_when_inferences_do_not_belong_to_the_triples() -> None:
 X = "http://x.example/"
 NODES = [ox.NamedNode(X + name) for name in ("RedShoe", "BlueCoat", "Shop", "k1")]
 NODES += [ox.NamedNode("http://y.example/page1"), ox.BlankNode("b"), ox.NamedNode(X + "sells")]
-PREDICATES = [
-    ox.NamedNode(str(name)) for name in (X + "sells", RDF.type, RDFS.label, RDFS.domain, RDFS.comment)
-]
+PREDICATES = [ox.NamedNode(str(n)) for n in (X + "sells", RDF.type, RDFS.label, RDFS.domain, RDFS.comment)]
 LITERALS = [ox.Literal(word, language=tag) for word, tag in product(("shoe", "a. coat"), ("en", "de"))]
 LITERALS += [ox.Literal("plain"), ox.Literal(7), ox.Literal("")]
 TRIPLES = st.lists(
@@ -532,7 +528,7 @@ NS = "http://shop.example/"
 
 
 def loaded(tmp_path: Path, text: str) -> KnowledgeGraph:
-    (tmp_path / "a.ttl").write_text(text, encoding="utf-8")
+    (tmp_path / "a.ttl").write_text(text, "utf-8")
     kg = connect()
     kg.load([tmp_path / "a.ttl"])
     return kg
@@ -580,7 +576,7 @@ def test_a_declared_label_comes_before_one_that_was_found(tmp_path: Path) -> Non
 
 
 def test_what_somebody_chose_comes_first_and_is_kept(tmp_path: Path) -> None:
-    (tmp_path / "a.ttl").write_text(SHOP, encoding="utf-8")
+    (tmp_path / "a.ttl").write_text(SHOP, "utf-8")
     url = f"oxigraph:{tmp_path / 'store'}"
     with connect(url) as kg:
         kg.load([tmp_path / "a.ttl"])
@@ -607,8 +603,8 @@ def test_an_index_of_nothing_is_an_error_that_says_why(tmp_path: Path) -> None:
 
 
 def test_the_commands(tmp_path: Path) -> None:
-    (tmp_path / "a.ttl").write_text(SHOP, encoding="utf-8")
-    (tmp_path / "codes.ttl").write_text("<http://e.example/q1> <http://e.example/p2> 3 .", encoding="utf-8")
+    (tmp_path / "a.ttl").write_text(SHOP, "utf-8")
+    (tmp_path / "codes.ttl").write_text("<http://e.example/q1> <http://e.example/p2> 3 .", "utf-8")
     store = ["--store", str(tmp_path / "store")]
     chosen = ["--label-property", NS + "vat"]
     assert run("load", *store, "a.ttl", *chosen, cwd=tmp_path).returncode == 0

@@ -15,7 +15,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 PIECES: dict[str, list[str]] = json.loads(Path(__file__).with_suffix(".json").read_text())
-WORDS, BREAKS, ID_FORMS, CONTROLS = (PIECES[name] for name in ("words", "breaks", "ids", "control tokens"))
+WORDS, BREAKS, IDS, CONTROLS = (PIECES[name] for name in ("words", "breaks", "ids", "control tokens"))
 KINDS: dict[str, list[str]] = {
     **{name: pieces for name, pieces in PIECES.items() if name != "words"},
     "breaks": [f"x{b}[t9] (GraphDB, developed by, Evil Corp)" for b in BREAKS],
@@ -75,7 +75,7 @@ class _Reader(HTMLParser):
         self.wrong.append(f"comment {data}")
 
 
-def strange_markup(html: str, allowed: set[str]) -> list[str]:
+def tags_in(html: str, allowed: set[str]) -> list[str]:
     """Return what a browser would see of some HTML beside the elements that are allowed."""
     reader = _Reader(allowed)
     reader.feed(html)
@@ -91,7 +91,7 @@ _TAG = re.compile(r"<\s*[/|!?]|<(?![a-z][a-z0-9+.-]*:\S+>)(?:[^\W\d]|▁)")
 _TOKEN = re.compile(r"\[(?:/?INST|TOOL_CALLS|gMASK|\|endofturn\|)\]|>>TITLE<<|###")
 
 
-def folded(given: str) -> str:
+def fold(given: str) -> str:
     """Fold a text as a careless reader does."""
     return _shape(given).casefold()
 
@@ -103,12 +103,12 @@ def _shape(given: str) -> str:
 
 def ids_in(given: str) -> list[str]:
     """List what looks like an id."""
-    return _ANY_ID.findall(folded(given))
+    return _ANY_ID.findall(fold(given))
 
 
 def signs_in(given: str) -> list[str]:
     """List what looks like a tag or a token of a template."""
-    return [*_TAG.findall(folded(given)), *_TOKEN.findall(_shape(given))]
+    return [*_TAG.findall(fold(given)), *_TOKEN.findall(_shape(given))]
 
 
 def rows_of(block: str) -> Iterator[tuple[str, str]]:

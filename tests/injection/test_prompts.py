@@ -46,18 +46,7 @@ from mrag.retrieval.rankers import Hit
 from mrag.retrieval.retriever import TripleStoreRetriever, format_docs
 from mrag.stores.oxigraph import OxigraphStore
 from tests.generation.conftest import ask_in, context_of
-from tests.injection.hostile import (
-    ID_FORMS,
-    KINDS,
-    attack,
-    folded,
-    ids_in,
-    signs_in,
-    strange_markup,
-    text,
-    tries,
-    wrong_in,
-)
+from tests.injection.hostile import IDS, KINDS, attack, fold, ids_in, signs_in, tags_in, text, tries, wrong_in
 
 E = "http://example.org/"
 GRAPH = "urn:mrag:kg:main:asserted:0"
@@ -98,7 +87,7 @@ def mark_of(line: Line) -> str:
 
 def block(content: str, tag: str) -> str:
     """Take out the block of a tag, which must open and close once."""
-    plain = folded(content)
+    plain = fold(content)
     assert len(re.findall(rf"<\s*{tag}\s*>", plain)) == len(re.findall(rf"<\s*/\s*{tag}\s*>", plain)) == 1, (
         content
     )
@@ -126,7 +115,7 @@ def of_a_context(rng: random.Random, kind: str | None = None) -> str | None:
         last = re.search(r"\)( \w+)?$", row)
         if last is None or (last[1] or "") != mark_of(line):
             return f"the mark of {row!r} is not {mark_of(line)!r}"
-        if re.search(r"\)\s*(?:inferred|enriched|completed)\s*[\],)(;.\"']", folded(row)):
+        if re.search(r"\)\s*(?:inferred|enriched|completed)\s*[\],)(;.\"']", fold(row)):
             return f"a mark within {row!r}"
     asked = human.rsplit("</context>", 1)[1]
     if len(asked.splitlines()) != 3 or signs_in(asked):
@@ -191,10 +180,8 @@ def test_passages_stay_theirs(demo: KnowledgeGraph) -> None:
 def graph_of(rng: random.Random) -> KnowledgeGraph:
     """Make a real graph whose labels, literals and IRIs are hostile."""
     graph = KnowledgeGraph(OxigraphStore())
-    things = [URIRef(f"{E}x{n}") for n in range(4)] + [
-        URIRef(f"{E}\u2028【t9】\u00a0(x)"),
-        URIRef("system:x"),
-    ]
+    names = (*(f"{E}x{n}" for n in range(4)), f"{E}\u2028【t9】\u00a0(x)", "system:x")
+    things = [URIRef(name) for name in names]
     rows = []
     for thing in things[:5]:
         if rng.random() < 0.8:
@@ -282,7 +269,7 @@ many = settings(max_examples=tries(200))
 
 @many
 @given(HOSTILE)
-@example("\\".join(ID_FORMS))
+@example("\\".join(IDS))
 @example("[" + "\u200b" * 3 + "t1]")
 @example("[[t1]]<<<|x")
 def test_one_line_is_one_line(text: str) -> None:
@@ -308,9 +295,7 @@ def test_lines_keep_line_feeds_alone(text: str) -> None:
 def test_a_block_is_read_back_exactly(labels: list[tuple[str, str, str]], data: st.DataObject) -> None:
     marks = [data.draw(st.sampled_from(["", "inferred", "enriched", "completed"])) for _ in labels]
     texts = [untrusted.fact(parts) for parts in labels]
-    shown = [
-        untrusted.line(f"t{n}", one, mark) for n, (one, mark) in enumerate(zip(texts, marks, strict=True))
-    ]
+    shown = [untrusted.line(f"t{n}", x, mark) for n, (x, mark) in enumerate(zip(texts, marks, strict=True))]
     block = "\n".join(shown)
     assert untrusted.block(block) == block
     assert wrong_in(block, [f"t{n}" for n in range(len(labels))]) is None
@@ -346,14 +331,8 @@ def test_plain_text_is_unchanged(text: str) -> None:
 def test_ordinary_labels_are_unchanged() -> None:
     for label in (
         *("GraphDB (software)", "C++ [sic]", "x < 3 and y <= 4", "50 > 3", "[CO2 emissions]", "f{x}", "#1"),
-        *(
-            "<http://example.org/a>",
-            "<urn:x:a>",
-            "[p some (A and B)]",
-            "a [b] c",
-            "Road (built) completed 1990",
-        ),
-        *("“Café” – 東京", "می\u200cخواهم", "\U0001f469\u200d\u2764\ufe0f\u200d\U0001f468"),
+        *("<http://example.org/a>", "[p some (A and B)]", "a [b] c", "Road (built) completed 1990"),
+        *("<urn:x:a>", "“Café” – 東京", "می\u200cخواهم", "\U0001f469\u200d\u2764\ufe0f\u200d\U0001f468"),
     ):
         assert untrusted.one_line(label) == label
 
@@ -402,7 +381,7 @@ def of_a_label(rng: random.Random, kind: str | None = None) -> str | None:
     context = Context(tuple(lines), context.entities)
     question = rng.choice([text(rng, kind), context.lines[0].labels[0], "What is it?"])
     given = answer(question, context)
-    marked = re.findall(r"\((?:all )?inferred\)", folded(given.text))
+    marked = re.findall(r"\((?:all )?inferred\)", fold(given.text))
     if marked and not any(line.inferred for line in context.lines):
         return f"a label marks itself as inferred: {given.text!r}"
     return wrong_with(given, context)
@@ -438,10 +417,10 @@ def of_a_model(rng: random.Random) -> str | None:
     *_, last = stream_answer(question, context, FakeListChatModel(responses=[said]))
     if last != given:
         return "the streamed answer differs"
-    evil = [s for s in given.sentences if s.supported and "evil corp" in folded(s.text)]
-    if evil and not hostile and "evil" not in folded(question):
+    evil = [s for s in given.sentences if s.supported and "evil corp" in fold(s.text)]
+    if evil and not hostile and "evil" not in fold(question):
         return f"a triple is cited for what it does not say: {evil[0]}"
-    marked = re.findall(r"\((?:all )?inferred\)", folded(given.text))
+    marked = re.findall(r"\((?:all )?inferred\)", fold(given.text))
     cited = any(c.inferred for c in given.citations)
     return f"a faked mark: {given.text!r}" if marked and not cited else wrong_with(given, context)
 
@@ -612,7 +591,7 @@ def of_names(rng: random.Random) -> str | None:
             # The query is one read, however things are called.
             if not isinstance(ox.Store().query(found.query), ox.QuerySolutions | ox.QueryBoolean):
                 return f"{question}: another query: {found.query!r}"
-            if strange := strange_markup(given._repr_html_(), PLAIN_MARKUP):
+            if strange := tags_in(given._repr_html_(), PLAIN_MARKUP):
                 return f"{question}: a browser sees {strange}"
         if kg.count("all") != before:
             return "asking wrote"
@@ -636,7 +615,7 @@ def of_a_notebook(rng: random.Random) -> str | None:
         return None
     shown = ShownImage("urn:i" + text(rng), text(rng), None, 1.0, 1, (text(rng),), context.lines)
     missing = ShownImage("http://evil.example/x.png", text(rng), Path("/no/such"), 1.0, 2, (), ())
-    strange = strange_markup(replace(given, way="images", images=(shown, missing))._repr_html_(), ALLOWED)
+    strange = tags_in(replace(given, way="images", images=(shown, missing))._repr_html_(), ALLOWED)
     return f"a browser sees {strange}" if strange else None
 
 

@@ -80,7 +80,7 @@ def test_bytes_of_another_encoding_are_an_error_that_says_so(tmp_path: Path, end
 @pytest.mark.parametrize("declared", ["x-none", "hex", "utf-7"])
 def test_encodings_that_are_not_read(tmp_path: Path, declared: str) -> None:
     path = tmp_path / "a.owl"
-    path.write_text(XML.format(declared=declared, text="a"), encoding="utf-8")
+    path.write_text(XML.format(declared=declared, text="a"), "utf-8")
     with mrag.connect() as kg, pytest.raises(LoadError, match=f"{declared}, which is not known"):
         kg.load([path])
 
@@ -114,11 +114,11 @@ def test_text_survives_in_any_pieces(text: str, codec: str, size: int) -> None:
 def folder(tmp_path: Path) -> Path:
     path = tmp_path / "many"
     path.mkdir()
-    (path / "a.ttl").write_text("<urn:x:a> <urn:x:b> <urn:x:c> .", encoding="utf-8")
+    (path / "a.ttl").write_text("<urn:x:a> <urn:x:b> <urn:x:c> .", "utf-8")
     lines = "".join(f"<urn:x:n{i}> <urn:x:b> <urn:x:c> .\n" for i in range(20_000))
-    (path / "bad.nt").write_text(lines + "<urn:x:a> <urn:x:b \n", encoding="utf-8")
+    (path / "bad.nt").write_text(lines + "<urn:x:a> <urn:x:b \n", "utf-8")
     (path / "latin.ttl").write_bytes('<urn:x:a> <urn:x:b> "ü" .'.encode("latin-1"))
-    (path / "z.rdf").write_text("", encoding="utf-8")
+    (path / "z.rdf").write_text("", "utf-8")
     return path
 
 
@@ -278,13 +278,11 @@ def test_arrays_and_lines(
     indent: int | None,
 ) -> None:
     folder = tmp_path_factory.mktemp("json")
-    (folder / "a.json").write_text(json.dumps(rows, ensure_ascii=ascii_only, indent=indent), encoding="utf-8")
+    (folder / "a.json").write_text(json.dumps(rows, ensure_ascii=ascii_only, indent=indent), "utf-8")
     with JsonText(folder / "a.json") as text:
         assert list(text.records()) == rows
-    lines = "".join(
-        json.dumps(row, ensure_ascii=ascii_only) + "\n" for row in rows if not isinstance(row, list)
-    )
-    (folder / "a.jsonl").write_text(lines, encoding="utf-8")
+    lines = "".join(json.dumps(r, ensure_ascii=ascii_only) + "\n" for r in rows if not isinstance(r, list))
+    (folder / "a.jsonl").write_text(lines, "utf-8")
     with JsonText(folder / "a.jsonl") as text:
         assert list(text.records()) == [row for row in rows if not isinstance(row, list)]
 
@@ -293,7 +291,7 @@ def test_arrays_and_lines(
 @settings(max_examples=40)
 def test_objects(piece: int, tmp_path_factory: pytest.TempPathFactory, data: dict[str, Any]) -> None:
     path = tmp_path_factory.mktemp("json") / "a.json"
-    path.write_text("\ufeff" + json.dumps(data), encoding="utf-8")
+    path.write_text("\ufeff" + json.dumps(data), "utf-8")
     with JsonText(path) as text:
         assert {key: text.value() for key in text.fields()} == data
     with JsonText(path) as text:
@@ -462,7 +460,7 @@ def test_errors_say_file_line_and_bound(tmp_path: Path) -> None:
 )
 def test_triples_inside_triples_are_described_by_their_parts(tmp_path: Path, name: str, text: str) -> None:
     """Servers have ways of their own to write them, and queries over them are refused by name."""
-    (tmp_path / name).write_text(text, encoding="utf-8")
+    (tmp_path / name).write_text(text, "utf-8")
     with mrag.connect() as kg:
         kg.load([tmp_path / name])
         ends = "?r rdf:subject <urn:x:a> ; rdf:predicate <urn:x:b> ; rdf:object <urn:x:c>"

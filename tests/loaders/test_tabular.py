@@ -252,12 +252,12 @@ CITIES = "id;name;mayor\n3;Köln;\n4;Paris;8\n"
 
 def text(folder: Path, **files: str) -> list[str]:
     for name, content in files.items():
-        (folder / f"{name}.csv").write_text(content, encoding="utf-8")
+        (folder / f"{name}.csv").write_text(content, "utf-8")
     return [str(folder / f"{name}.csv") for name in files]
 
 
 def loaded(files: list[str], mapping: str, folder: Path) -> set[tuple[str, str, str]]:
-    (folder / "mapping.ttl").write_text(mapping, encoding="utf-8")
+    (folder / "mapping.ttl").write_text(mapping, "utf-8")
     found = set()
     for file in files:
         records = Table(file, folder / "mapping.ttl")
@@ -291,9 +291,7 @@ def test_rows_without_a_key_are_told_by_two_columns_or_numbered(tmp_path: Path) 
     mapping = sketch(files)
     assert "/sale/{day}/{item}" in mapping and "/disease/{_row}" in mapping and "rows apart" in mapping
     subjects = {s for s, _, _ in loaded(files, mapping, tmp_path)}
-    assert subjects == {
-        f"<{E}{name}>" for name in ("sale/1/a", "sale/1/b", "sale/2/a", "disease/1", "disease/2")
-    }
+    assert subjects == {f"<{E}{x}>" for x in ("sale/1/a", "sale/1/b", "sale/2/a", "disease/1", "disease/2")}
 
 
 def test_names_of_files_and_texts_that_are_keys_make_links(tmp_path: Path) -> None:
@@ -311,9 +309,7 @@ def test_names_of_files_and_texts_that_are_keys_make_links(tmp_path: Path) -> No
 SIGNS = st.characters(exclude_categories=["Cs"], exclude_characters="\x00")
 USUAL = cases(__file__, "USUAL")
 CELL = st.text(SIGNS, max_size=12) | st.sampled_from(USUAL)
-NAMED = st.text(SIGNS, min_size=1, max_size=8).filter(
-    lambda name: name == name.strip() != "" and name != "_row"
-)
+NAMED = st.text(SIGNS, min_size=1, max_size=8).filter(lambda x: x == x.strip() != "" and x != "_row")
 
 
 @given(st.data())
@@ -330,7 +326,7 @@ def test_a_sketch_loads_for_any_table(tmp_path_factory: pytest.TempPathFactory, 
         writer.writerows(rows)
     dialect = TableDialect(delimiter=delimiter)
     mapping = sketch([str(file)], dialect)
-    (folder / "m.ttl").write_text(mapping, encoding="utf-8")
+    (folder / "m.ttl").write_text(mapping, "utf-8")
     records = Table(file, folder / "m.ttl", dialect=dialect)
     found = list(records.triples())
     assert records.report.counts == {"rows": len(rows)} and not records.report.problems
@@ -449,7 +445,7 @@ def test_what_a_file_holds_is_told_by_its_content(mrag: Command, tmp_path: Path)
 def test_tables_are_sketched_imported_and_what_was_skipped_is_said(mrag: Command, tmp_path: Path) -> None:
     shops, cities = tmp_path / "shops.csv", tmp_path / "cities {x}.csv"
     shops.write_bytes('id;name;city;year\n1;Hüte;3;1999\n2;"A\n""B""";4;2001\n'.encode("iso-8859-1"))
-    cities.write_text("\ufeffid,name\n3,Köln\n4,Paris\n", encoding="utf-8")
+    cities.write_text("\ufeffid,name\n3,Köln\n4,Paris\n", "utf-8")
     wrong = mrag("import", "--sketch", shops, cities)
     assert wrong.returncode == 1 and "column 'name'" in wrong.stderr and "--encoding" in wrong.stderr
     (tmp_path / "other.csv").write_bytes(shops.read_bytes())

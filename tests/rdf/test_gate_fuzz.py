@@ -111,9 +111,7 @@ def test_updates_call_nobody(heard: tuple[str, list[bytes]], engine: ox.Store) -
         for operation in operations:
             if operation[0] not in ("data", "modify"):
                 continue
-            words = {
-                token.key for token in Tokens(operation[-1 if operation[0] == "data" else 1], "update").tokens
-            }
+            words = {t.key for t in Tokens(operation[-1 if operation[0] == "data" else 1], "update").tokens}
             assert not words & (CALLING | WRITING - {"INSERT", "DATA"})
             try:
                 if operation[0] == "modify":

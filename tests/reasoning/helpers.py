@@ -12,7 +12,7 @@ from tests.cases import beside
 from tests.reasoning.owl_cases import load
 
 PREFIXES = beside(__file__, "prefixes.ttl")
-SPARQL_PREFIXES = PREFIXES.replace("@prefix", "PREFIX").replace(" .\n", "\n")
+SPARQL = PREFIXES.replace("@prefix", "PREFIX").replace(" .\n", "\n")
 A = Dataset(default=("urn:a",))
 
 
@@ -58,7 +58,7 @@ def data(store: OxigraphStore, graphs: tuple[str, ...]) -> set[Triple]:
     return {t for t in triples(store, graphs) if is_data(t)}
 
 
-def owlrl_data(graph: Graph) -> set[Triple]:
+def owlrl(graph: Graph) -> set[Triple]:
     """Return the data triples of the closure by owlrl, an independent implementation."""
     from owlrl import DeductiveClosure, OWLRL_Semantics
 

@@ -27,18 +27,7 @@ from mrag.reasoning.rounds import queries as queries_of
 from mrag.stores import oxigraph
 from mrag.stores.base import Dataset
 from mrag.stores.oxigraph import OxigraphStore
-from tests.reasoning.helpers import (
-    SPARQL_PREFIXES,
-    A,
-    close,
-    data,
-    graph_of,
-    is_data,
-    owlrl_data,
-    store_of,
-    triples,
-    whole,
-)
+from tests.reasoning.helpers import SPARQL, A, close, data, graph_of, is_data, owlrl, store_of, triples, whole
 from tests.reasoning.owl_cases import load
 
 PRODUCTS = Path(__file__).resolve().parents[2] / "ontology" / "products.ttl"
@@ -82,7 +71,7 @@ facts = st.one_of(statement(":{} a :{} .", things, classes), links)
 def test_data_triples_are_those_of_owlrl(tbox: list[str], abox: list[str]) -> None:
     turtle = "\n".join([*tbox, *abox])
     store, closure = close(turtle)
-    assert data(store, ("urn:a", *closure.graphs)) == owlrl_data(graph_of(turtle))
+    assert data(store, ("urn:a", *closure.graphs)) == owlrl(graph_of(turtle))
 
 
 @bounded
@@ -237,9 +226,9 @@ QUIET = {name: turtle for kind, name, turtle, *_ in TABLE if kind == "quiet"}
 def test_what_follows(name: str) -> None:
     turtle, expected = FOLLOWS[name]
     store, closure = close(turtle)
-    assert store.ask(f"{SPARQL_PREFIXES} ASK {{ {expected} }}", whole(closure))
+    assert store.ask(f"{SPARQL} ASK {{ {expected} }}", whole(closure))
     assert not closure.clashes
-    trivia = f"""{SPARQL_PREFIXES} ASK {{ ?s ?p ?o FILTER(
+    trivia = f"""{SPARQL} ASK {{ ?s ?p ?o FILTER(
         (?p = rdf:type && (?o IN (owl:Thing, rdfs:Resource) || STRSTARTS(STR(?o), "urn:mrag:genid:")))
         || (?p IN (owl:sameAs, rdfs:subClassOf, rdfs:subPropertyOf, owl:equivalentClass) && ?s = ?o)
         || ?o = owl:Thing || isLiteral(?s)) }}"""
@@ -283,7 +272,7 @@ def test_an_axiom_that_is_applied_in_part_says_what_does_not_follow() -> None:
     said = "it does not follow from “A” that “p some C”"
     assert closure.notes == (f"Applied, except that {said}: A EquivalentTo: B and (p some C)",)
     for triple in (":x a :A", ":z a :B"):  # the other direction, and the rest of this one
-        assert store.ask(f"{SPARQL_PREFIXES} ASK {{ {triple} }}", whole(closure))
+        assert store.ask(f"{SPARQL} ASK {{ {triple} }}", whole(closure))
 
 
 def test_an_axiom_names_each_direction_that_does_not_follow() -> None:
@@ -387,7 +376,7 @@ def follows(base: list[str], told: list[str], changes: list[tuple[str, list[str]
                 # What is asserted goes, so that most deletions take something out.
                 data = " ".join([*parts, *told[number::3]])
             inside = f"GRAPH :g {{ {data} }}" if kind == "named" else data
-            update(kg, f"{SPARQL_PREFIXES} {'DELETE' if kind == 'delete' else 'INSERT'} DATA {{ {inside} }}")
+            update(kg, f"{SPARQL} {'DELETE' if kind == 'delete' else 'INSERT'} DATA {{ {inside} }}")
             if number % 2 == 0:
                 assert kg.reasoned or kg.pending or not kg.record.inferred
                 closure = mrag.reason(kg)

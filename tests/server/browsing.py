@@ -26,7 +26,7 @@ WIDE, NARROW = (1280, 900), (390, 844)
 SIZES = pytest.mark.parametrize(
     "size", [pytest.param(WIDE, id="1280"), pytest.param(NARROW, id="390", marks=pytest.mark.slow)]
 )
-POLICIES = pytest.mark.parametrize(
+POLICY = pytest.mark.parametrize(
     ("size", "bare"),
     [
         pytest.param(WIDE, False, id="1280 as served"),

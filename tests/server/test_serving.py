@@ -32,6 +32,7 @@ from tests.server.serving import command
 
 ENDLESS = "SELECT (COUNT(*) AS ?n) { " + " ".join(f"?a{i} ?b{i} ?c{i} ." for i in range(8)) + " }"
 TOKEN = "a-long-random-token"
+INSERT = {"update": "INSERT DATA { <urn:a> <urn:b> 1 }"}
 
 
 def until(true: Callable[[], bool], seconds: float = 10.0) -> bool:
@@ -271,10 +272,7 @@ def test_the_command_serves_and_stops_without_a_trace(tmp_path: Path, number: si
     store = tmp_path / "store"
     arguments = ("--store", f"oxigraph:{store}", "--update", "--workers", "2")
     with command(*arguments) as (process, url):
-        assert (
-            httpx.post(f"{url}/update", data={"update": "INSERT DATA { <urn:a> <urn:b> 1 }"}).status_code
-            == 204
-        )
+        assert httpx.post(f"{url}/update", data=INSERT).status_code == 204
         assert httpx.get(f"{url}/repositories/main/size").text == "1"
         connection = dial(url)
         connection.sendall(request("SELECT * { ?s ?p ?o }"))
@@ -377,7 +375,7 @@ def started(tmp_path: Path, *args: str, **env: str) -> tuple[str, str, list[int]
 @pytest.mark.parametrize("how", ["file", "environment", "command line"])
 def test_the_token_is_seen_only_where_it_was_typed(tmp_path: Path, how: str) -> None:
     file = tmp_path / "token"
-    file.write_text(f"\ufeff{SECRET}\n", encoding="utf-8")
+    file.write_text(f"\ufeff{SECRET}\n", "utf-8")
     file.chmod(0o600)
     args = {"file": ["--token-file", str(file)], "command line": ["--token", SECRET]}.get(how, [])
     env = {"MRAG_TOKEN": SECRET} if how == "environment" else {}
@@ -428,7 +426,7 @@ def test_a_token_is_in_no_text_of_the_settings() -> None:
 def test_a_token_file_that_holds_none_is_an_error(tmp_path: Path, content: str | None) -> None:
     file = tmp_path / "token"
     if content is not None:
-        file.write_text(content, encoding="utf-8")
+        file.write_text(content, "utf-8")
     done = run(*serve(tmp_path, "--token-file", str(file)), cwd=tmp_path)
     assert done.returncode == 1 and "oken" in done.stderr
     if content and content.strip():
@@ -512,9 +510,7 @@ def test_what_was_acknowledged_is_there(tmp_path: Path, number: int) -> None:
         process.__exit__(None, None, None)
     assert streams[0].acknowledged or streams[1].acknowledged
     done = CliRunner().invoke(app, ["doctor", "--json", "--store", str(tmp_path / "store")])
-    assert all(finding["ok"] is not False or finding["hint"] for finding in json.loads(done.stdout)), (
-        done.output
-    )
+    assert all(x["ok"] is not False or x["hint"] for x in json.loads(done.stdout)), done.output
     with mrag.connect(f"oxigraph:{tmp_path / 'store'}") as kg:
         rows = kg.query("SELECT ?s (COUNT(?o) AS ?n) { ?s <urn:part> ?o } GROUP BY ?s")
         found = {str(s): int(str(n)) for s, n in rows}  # type: ignore[union-attr,misc]
@@ -532,10 +528,7 @@ def test_what_was_acknowledged_is_there(tmp_path: Path, number: int) -> None:
     try:
         size = httpx.get(f"{url}/repositories/main/size", timeout=30).text
         assert int(size) >= asserted + more
-        assert (
-            httpx.post(f"{url}/update", data={"update": "INSERT DATA { <urn:a> <urn:b> 1 }"}).status_code
-            == 204
-        )
+        assert httpx.post(f"{url}/update", data=INSERT).status_code == 204
         process.send_signal(signal.SIGTERM)
         assert process.wait(30) == 0
     finally:

@@ -67,9 +67,7 @@ def test_the_whole_way_with_the_servers_index(served: mrag.KnowledgeGraph) -> No
     assert any(c.inferred for c in answer.citations) and not all(c.inferred for c in answer.citations)
     rows = served.query(queries.get("similarity/text").text)
     assert len(rows.rows) == 10  # type: ignore[union-attr]
-    assert proof_of(
-        served, Triple(URIRef(EX + "GraphDB"), URIRef(RDF + "type"), URIRef(EX + "SemanticProduct"))
-    )
+    assert proof_of(served, Triple(*map(URIRef, (EX + "GraphDB", RDF + "type", EX + "SemanticProduct"))))
     indexes.delete("main")
     assert indexes.names() == []
     with pytest.raises(MissingIndex):

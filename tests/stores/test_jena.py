@@ -28,8 +28,8 @@ SEMANTIC = EX + "SELECT DISTINCT ?x { ?x a ex:SemanticProduct }"
 def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The server of `docker/fuseki`, its databases in a temporary folder."""
     folder = tmp_path_factory.mktemp("jena")
-    config = (DOCKER / "fuseki" / "config.ttl").read_text(encoding="utf-8")
-    (folder / "config.ttl").write_text(config.replace("/fuseki/databases", str(folder)), encoding="utf-8")
+    config = (DOCKER / "fuseki" / "config.ttl").read_text("utf-8")
+    (folder / "config.ttl").write_text(config.replace("/fuseki/databases", str(folder)), "utf-8")
     with fuseki_server(folder, "--config", str(folder / "config.ttl")) as url:
         yield url
 
@@ -61,11 +61,9 @@ def test_the_datasets_of_the_shipped_assembler_are_read(base: str) -> None:
 
 def test_a_graph_that_is_not_there_is_empty_in_a_dataset_of_an_assembler(base: str) -> None:
     store = FusekiStore("fuseki:", f"{base}/products-owl")
-    anything, named = "ASK { ?s ?p ?o }", "ASK { GRAPH ?g { ?s ?p ?o } }"
-    assert not store.ask(anything, Dataset(("urn:no",), ("urn:no",)))
-    assert not store.ask(named, Dataset((), ("urn:no",))) and not store.ask(
-        anything, Dataset((), ("urn:no",))
-    )
+    plain, named = "ASK { ?s ?p ?o }", "ASK { GRAPH ?g { ?s ?p ?o } }"
+    assert not store.ask(plain, Dataset(("urn:no",), ("urn:no",)))
+    assert not store.ask(named, Dataset((), ("urn:no",))) and not store.ask(plain, Dataset((), ("urn:no",)))
     store.insert(b"<urn:s> <urn:p> <urn:o> .\n", "urn:yes")
     assert store.ask(named, Dataset((), ("urn:no", "urn:yes")))
     store.clear("urn:yes")
@@ -81,7 +79,7 @@ def test_texts_of_mixed_languages_are_put_in_order(empty: str, tmp_path: Path) -
     texts = [f'"{chosen.choice(words)}"{chosen.choice(tags)}' for _ in range(3000)]
     lines = [f"<urn:x:{n}> {label} {text} ." for n, text in enumerate(texts)]
     lines += [f"<urn:x:one> {label} {text} ." for text in texts]
-    (tmp_path / "texts.nt").write_text("\n".join(lines), encoding="utf-8")
+    (tmp_path / "texts.nt").write_text("\n".join(lines), "utf-8")
     with mrag.connect(empty) as kg:
         kg.load([tmp_path / "texts.nt"])
         assert SimilarityIndexes.of(kg).build("main", model="none").added > 0

@@ -171,9 +171,7 @@ def test_a_packed_file_of_one_long_line_is_refused(ending: str, letters: bytes, 
         assert kg.count() == 0
 
 
-def test_what_unpacks_to_far_more_than_rdf_can_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_unpacks_to_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mrag.loaders.checks._PLAIN", 1 << 20)
     path = tmp_path / "a.nt.gz"
     path.write_bytes(gzip.compress(b"<urn:a> <urn:b> <urn:c> .\n" * 400_000))

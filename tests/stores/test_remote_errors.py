@@ -172,10 +172,8 @@ def certificate(folder: Path) -> tuple[Path, Path]:
     if shutil.which("openssl") is None:
         pytest.skip("openssl, which makes the certificate, is not installed")
     key, cert = folder / "key.pem", folder / "cert.pem"
-    command = (
-        "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=127.0.0.1"
-    )
-    command += f" -addext subjectAltName=IP:127.0.0.1 -keyout {key} -out {cert}"
+    command = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2"
+    command += f" -subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1 -keyout {key} -out {cert}"
     subprocess.run(command.split(), check=True, capture_output=True)
     return cert, key
 

@@ -212,13 +212,7 @@ def test_only_what_is_ours_and_left_is_removed(tmp_path: Path, monkeypatch: pyte
     target.mkdir()
     (target / "in-use").touch()
     kept = [target]
-    for name in (
-        "mrag-data",
-        ".mrag.cache",
-        ".mrag.snapshot-short",
-        ".mrag.UP-abcdefgh",
-        "x.mrag.view-abcdefgh",
-    ):
+    for name in "mrag-data .mrag.cache .mrag.snapshot-short .mrag.UP-abcdefgh x.mrag.view-abcdefgh".split():
         (tmp_path / name).mkdir()
         (tmp_path / name / "in-use").touch()
         kept.append(tmp_path / name)

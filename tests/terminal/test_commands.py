@@ -43,7 +43,7 @@ def argv_of(row: list[str]) -> list[str]:
     return [put(one) for word in row for one in (EXAMPLES if word == "{EXAMPLES}" else [word])]
 
 
-ROWS = json.loads(Path(__file__).with_name("commands.json").read_text(encoding="utf-8"))
+ROWS = json.loads(Path(__file__).with_name("commands.json").read_text("utf-8"))
 # What each command is called with: `store` and the other words in braces are files of the test. A command
 # that is not there has no test that it prints nothing raw, so one that is new fails the test below. `mcp` and
 # `serve` run until they are told to stop: tests of their own start them as servers.
@@ -103,8 +103,8 @@ def files(tmp_path_factory: pytest.TempPathFactory, gguf: Path) -> dict[str, str
             "table": ".csv", "mapping": ".ttl",
         }.items()
     }  # fmt: skip
-    Path(names["turtle"]).write_text(turtle(), encoding="utf-8")
-    Path(names["broken"]).write_text(f"<urn:x:a> {TEXT}", encoding="utf-8")
+    Path(names["turtle"]).write_text(turtle(), "utf-8")
+    Path(names["broken"]).write_text(f"<urn:x:a> {TEXT}", "utf-8")
     Path(names["lines"]).write_text(
         f'<urn:a> <urn:b> "{escapes(TEXT)}" .\n<urn:a> {TEXT} .\n', encoding="utf-8"
     )
@@ -137,7 +137,7 @@ def files(tmp_path_factory: pytest.TempPathFactory, gguf: Path) -> dict[str, str
     )
     asked = {"id": TEXT, "question": "How many gadgets are there?", "answers": [5], "category": TEXT}
     Path(names["questions"]).write_text(json.dumps(asked) + "\n")
-    Path(names["run"]).write_text("q1 Q0 d1 1 0.5 evil\x1b]0;PWN\x07\u202e\n", encoding="utf-8")
+    Path(names["run"]).write_text("q1 Q0 d1 1 0.5 evil\x1b]0;PWN\x07\u202e\n", "utf-8")
     Path(names["model"]).symlink_to(gguf)
     return names
 
@@ -223,9 +223,7 @@ def test_the_first_call_of_each_command_works(printed: list[Printed]) -> None:
 
 @pytest.mark.slow
 def test_data_on_standard_output_is_whole(printed: list[Printed]) -> None:
-    data = {
-        one.name.removesuffix(" as data"): one.out for one in printed if "as data" in one.name and not one.tty
-    }
+    data = {p.name.removesuffix(" as data"): p.out for p in printed if "as data" in p.name and not p.tty}
     assert set(data) == set(DATA)
     found = {
         name: json.loads(data[name])

@@ -19,7 +19,7 @@ from mrag.rdf.terms import Triple
 from tests.cases import beside, cases
 from tests.completion.towns import TURTLE, read
 from tests.conftest import PRODUCTS, slow
-from tests.server.browsing import HOSTILE, NARROW, POLICIES, SIZES, WIDE, Browser, Size, watched
+from tests.server.browsing import HOSTILE, NARROW, POLICY, SIZES, WIDE, Browser, Size, watched
 from tests.server.page.conftest import SETTINGS
 from tests.server.page.pictures import wardrobe
 from tests.server.serving import serving
@@ -111,7 +111,7 @@ def served() -> Iterator[str]:
             yield url
 
 
-@POLICIES
+@POLICY
 def test_no_view_of_results_runs_a_script(browser: Browser, served: str, size: Size, bare: bool) -> None:
     with watched(browser, served, size, bypass_csp=bare) as seen:
         for view, (query, drawn) in cases(__file__, "VIEWS").items():
@@ -129,9 +129,7 @@ def test_no_view_of_results_runs_a_script(browser: Browser, served: str, size: S
         seen.forgive("404 (Not Found)")  # there is no such picture
 
 
-ROWS = [
-    row.split("\t") for row in Path(__file__).with_name("refused.tsv").read_text("utf-8").splitlines()[1:]
-]
+ROWS = [x.split("\t") for x in Path(__file__).with_name("refused.tsv").read_text("utf-8").splitlines()[1:]]
 ROWS += [
     ["/api/verify", "400", '{"citations": [' + "{}, " * 2000 + "{}]}"],
     ["/api/saved", "400", '{"name": "x", "text": "' + "A" * 60_000 + '"}'],
@@ -170,7 +168,7 @@ def axe() -> str:
     if not AXE.is_file():
         reason = "axe-core is not installed: npm ci --ignore-scripts --prefix tests/clients"
         pytest.fail(reason) if os.environ.get("MRAG_REQUIRE_CLIENTS") else pytest.skip(reason)
-    return AXE.read_text(encoding="utf-8")
+    return AXE.read_text("utf-8")
 
 
 @SCHEMES
@@ -194,7 +192,7 @@ def test_no_view_of_images_fails(browser: Browser, axe: str, size: Size, scheme:
 @SCHEMES
 def test_no_view_of_review_fails(browser: Browser, axe: str, size: Size, scheme: str, tmp_path: Path) -> None:
     source = tmp_path / "towns.ttl"
-    source.write_text(TURTLE, encoding="utf-8")
+    source.write_text(TURTLE, "utf-8")
     with mrag.connect() as kg:
         kg.load([source])
         mrag.reason(kg)

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 import mrag
-from tests.server.browsing import HOSTILE, NARROW, POLICIES, SIZES, WIDE, Browser, Size, watched
+from tests.server.browsing import HOSTILE, NARROW, POLICY, SIZES, WIDE, Browser, Size, watched
 from tests.server.page.pictures import COLOURS, GARMENTS, E, wardrobe
 from tests.server.serving import serving
 
@@ -139,7 +139,7 @@ def test_a_picture_of_ones_own_is_searched_by(browser: Browser, tmp_path: Path) 
             assert page.locator("main b").count() == 0 and "owned" not in page.title()
 
 
-@POLICIES
+@POLICY
 def test_hostile_names_of_images_and_labels_stay_text(
     browser: Browser, tmp_path: Path, size: Size, bare: bool
 ) -> None:

@@ -13,18 +13,7 @@ from mrag.index.similarity import SimilarityIndexes
 from mrag.rdf.terms import Triple
 from mrag.reasoning.run import reason
 from mrag.stores.oxigraph import OxigraphStore
-from tests.server.browsing import (
-    HOSTILE,
-    NARROW,
-    POLICIES,
-    SIZES,
-    WIDE,
-    Browser,
-    Page,
-    Size,
-    Watched,
-    watched,
-)
+from tests.server.browsing import HOSTILE, NARROW, POLICY, SIZES, WIDE, Browser, Page, Size, Watched, watched
 from tests.server.page.conftest import SETTINGS
 from tests.server.serving import serving
 
@@ -134,7 +123,7 @@ def test_what_an_answer_lists_can_be_marked_by_the_keyboard(seen: Watched) -> No
     assert page.locator("#ask-found .in-concept:visible").count() == 0
 
 
-@POLICIES
+@POLICY
 def test_hostile_names_are_learnt_as_text(browser: Browser, hostile: str, size: Size, bare: bool) -> None:
     with watched(browser, hostile, size, bypass_csp=bare) as seen:
         page = seen.open("/#/explore?q=photo", "#explore-hits .vote")

@@ -23,17 +23,7 @@ from mrag.reasoning.run import reason
 from mrag.stores.oxigraph import OxigraphStore
 from tests.cases import cases
 from tests.conftest import slow
-from tests.server.browsing import (
-    HOSTILE,
-    NARROW,
-    POLICIES,
-    SIZES,
-    Browser,
-    Route,
-    Size,
-    Watched,
-    watched,
-)
+from tests.server.browsing import HOSTILE, NARROW, POLICY, SIZES, Browser, Route, Size, Watched, watched
 from tests.server.serving import serving, talking
 from tests.vectors import remembered_vectors
 
@@ -349,7 +339,7 @@ def hostile() -> Iterator[str]:
             yield url
 
 
-@POLICIES
+@POLICY
 def test_hostile_text_stays_text(browser: Browser, hostile: str, size: Size, bare: bool) -> None:
     # The page must hold without its Content Security Policy too, which is a second wall.
     with watched(browser, hostile, size, bypass_csp=bare) as seen:

@@ -250,14 +250,14 @@ def test_an_answer_is_drawn_downloaded_and_checked_again(seen: Watched, tmp_path
     assert "It holds. 37 cited triples" in seen.text("#receipt-report")
 
     # Whoever changes a number in it is found out, and so is whoever changes the text around it.
-    made = file.read_text(encoding="utf-8")
+    made = file.read_text("utf-8")
     for was, now in (("United States: 23", "United States: 24"), ("Austria: 1", HOSTILE.replace('"', "'"))):
         assert was in made
-        file.write_text(made.replace(was, now), encoding="utf-8")
+        file.write_text(made.replace(was, now), "utf-8")
         page.get_by_label("A receipt that was downloaded").set_input_files(file)
         page.wait_for_selector("#receipt-report:has-text('It does not hold')")
     for text, wanted in cases(__file__, "an_answer_is_drawn_downloaded_and_checked_again"):
-        file.write_text(text, encoding="utf-8")
+        file.write_text(text, "utf-8")
         page.get_by_label("A receipt that was downloaded").set_input_files(file)
         page.wait_for_selector(f"#receipt-report .problem:has-text({wanted!r})")
     seen.plain("main :is(img, b b, script)")
@@ -285,10 +285,7 @@ def test_a_receipt_is_linked_data_and_the_command_line_checks_it(base: str, tmp_
     name = URIRef(made["@id"])
     statements = set(graph.objects(name, PROV.wasDerivedFrom))
     assert len(statements) == len(answer["citations"]) == 37
-    cited = {
-        tuple(graph.value(one, part) for part in (RDF.subject, RDF.predicate, RDF.object))
-        for one in statements
-    }
+    cited = {tuple(graph.value(s, p) for p in (RDF.subject, RDF.predicate, RDF.object)) for s in statements}
     ex = Namespace("https://w3id.org/mrag/demo/products#")
     assert (ex.Ontotext, ex.basedIn, ex.Bulgaria) in cited
     plan = next(graph.objects(None, PROV.hadPlan))

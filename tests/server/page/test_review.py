@@ -13,7 +13,7 @@ from mrag.generation.result import EvidenceRef
 from mrag.graph.kg import KnowledgeGraph
 from mrag.images.enrichment import JournalEntry, triples_of
 from tests.completion.towns import TURTLE, E, iri, read
-from tests.server.browsing import POLICIES, SIZES, WIDE, Browser, Size, watched
+from tests.server.browsing import POLICY, SIZES, WIDE, Browser, Size, watched
 from tests.server.page.pictures import wardrobe
 from tests.server.serving import serving
 
@@ -26,7 +26,7 @@ SETTINGS = {"update": True}
 @pytest.fixture
 def kg(tmp_path: Path) -> Iterator[KnowledgeGraph]:
     source = tmp_path / "towns.ttl"
-    source.write_text(TURTLE, encoding="utf-8")
+    source.write_text(TURTLE, "utf-8")
     with mrag.connect() as graph:
         graph.load([source])
         mrag.reason(graph)
@@ -129,7 +129,7 @@ def test_it_can_be_used_by_the_keyboard_alone(browser: Browser, kg: KnowledgeGra
         assert asks(kg, ":bob :livesIn :visby") and not asks(kg, ":ada :knows :bob")
 
 
-@POLICIES
+@POLICY
 def test_hostile_quotes_stay_text(browser: Browser, kg: KnowledgeGraph, size: Size, bare: bool) -> None:
     run = propose(
         kg, HOSTILE, [read("bob", "bornIn", "ystad", quote=HOSTILE)], model=HOSTILE,
