@@ -32,7 +32,7 @@ from mrag.stores.oxigraph import OxigraphStore
 from tests import commands
 from tests.cases import cases
 from tests.commands import python
-from tests.completion.towns import TURTLE
+from tests.completion.towns import FACTS
 from tests.evaluation.test_answers import invoke
 from tests.images.conftest import draw, turtle
 
@@ -232,7 +232,7 @@ BORN = "Where was Bob Stone born?"
 
 @pytest.fixture
 def towns(tmp_path: Path) -> Iterator[KnowledgeGraph]:
-    (tmp_path / "towns.ttl").write_text(TURTLE, encoding="utf-8")
+    (tmp_path / "towns.ttl").write_text(FACTS, encoding="utf-8")
     with KnowledgeGraph(OxigraphStore()) as kg:
         kg.load([tmp_path / "towns.ttl"])
         yield kg
@@ -346,7 +346,7 @@ def test_a_graph_without_images_has_none_to_show(towns: KnowledgeGraph) -> None:
 
 
 def test_the_command_says_which_way_it_took(tmp_path: Path, articles: Path) -> None:
-    (tmp_path / "towns.ttl").write_text(TURTLE, encoding="utf-8")
+    (tmp_path / "towns.ttl").write_text(FACTS, encoding="utf-8")
     with mrag.connect(f"oxigraph:{tmp_path / 'store'}") as kg:
         kg.load([tmp_path / "towns.ttl"])
     line = ("ask", "--store", "store", "--model", "none")

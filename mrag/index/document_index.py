@@ -528,6 +528,8 @@ class DocumentIndex(StoredIndex):
         """Yield the segments of new documents, embedding those texts that are new."""
         self._last = set()
         model, total = None, len(fresh)
+        if not fresh:
+            on_progress(0, 0)
         if state.manifest.embedder is not None and fresh:
             model = needed_model(state.manifest.embedder, self._embedder)
             self._pending.load(model.name)

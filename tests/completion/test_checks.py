@@ -18,7 +18,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.loaders.snippets import Snippets
 from mrag.rdf.terms import OWL, RDF, XSD, Term, Triple
 from tests.cases import cases
-from tests.completion.towns import TEXT, TOWNS, asks, evidence_of, fact, iri, labels, proposed, read, triples
+from tests.completion.towns import FACTS, TOWNS, asks, evidence_of, fact, iri, labels, proposed, read, triples
 from tests.conftest import slow
 from tests.servers import oxigraph_server, server_of
 
@@ -45,7 +45,7 @@ def said(
 
 def stated(turtle: str, confidence: float = 0.9) -> CompletedTriple:
     """What Turtle says, as a reader gives it."""
-    prefixes = "".join(line for line in TEXT.splitlines(True) if line.startswith("@prefix"))
+    prefixes = "".join(line for line in FACTS.splitlines(True) if line.startswith("@prefix"))
     [triple] = triples(f"{prefixes}{turtle} .")
     return CompletedTriple(*triple, "completed", read("a", "b", "c").evidence, confidence)
 

@@ -18,7 +18,7 @@ from mrag.stores.base import Dataset
 
 E = "http://example.org/"
 TOWNS = Path(__file__).with_name("towns.ttl")
-TEXT = TOWNS.read_text("utf-8")
+FACTS = TOWNS.read_text("utf-8")
 
 
 def iri(name: str) -> URIRef:
@@ -48,7 +48,7 @@ def read(
     return CompletedTriple(*fact(subject, predicate, value), "completed", (ref,), confidence)
 
 
-def triples(turtle: str = TEXT) -> list[Triple]:
+def triples(turtle: str = FACTS) -> list[Triple]:
     return [Triple(*t) for t in Graph().parse(data=turtle, format="turtle")]  # type: ignore[arg-type]
 
 

@@ -17,7 +17,7 @@ import mrag
 from mrag.completion.review import accept, propose
 from mrag.rdf.terms import Triple
 from tests.cases import beside, cases
-from tests.completion.towns import TURTLE, read
+from tests.completion.towns import FACTS, read
 from tests.conftest import PRODUCTS, slow
 from tests.server.browsing import HOSTILE, NARROW, POLICY, SIZES, WIDE, Browser, Size, watched
 from tests.server.page.conftest import SETTINGS
@@ -192,7 +192,7 @@ def test_no_view_of_images_fails(browser: Browser, axe: str, size: Size, scheme:
 @SCHEMES
 def test_no_view_of_review_fails(browser: Browser, axe: str, size: Size, scheme: str, tmp_path: Path) -> None:
     source = tmp_path / "towns.ttl"
-    source.write_text(TURTLE, "utf-8")
+    source.write_text(FACTS, "utf-8")
     with mrag.connect() as kg:
         kg.load([source])
         mrag.reason(kg)

@@ -12,7 +12,7 @@ from mrag.completion.review import accept, key_of, propose, rollback
 from mrag.generation.result import EvidenceRef
 from mrag.graph.kg import KnowledgeGraph
 from mrag.images.enrichment import JournalEntry, triples_of
-from tests.completion.towns import TURTLE, E, iri, read
+from tests.completion.towns import FACTS, E, iri, read
 from tests.server.browsing import POLICY, SIZES, WIDE, Browser, Size, watched
 from tests.server.page.pictures import wardrobe
 from tests.server.serving import serving
@@ -26,7 +26,7 @@ SETTINGS = {"update": True}
 @pytest.fixture
 def kg(tmp_path: Path) -> Iterator[KnowledgeGraph]:
     source = tmp_path / "towns.ttl"
-    source.write_text(TURTLE, "utf-8")
+    source.write_text(FACTS, "utf-8")
     with mrag.connect() as graph:
         graph.load([source])
         mrag.reason(graph)
