@@ -819,7 +819,9 @@ def _numbers(sides: _Sides) -> Iterator[Gap]:
         named = said in digits or (said in coded and not bounded)
         if named or any(sides.is_own(at) for at in range(a.start, a.end)):
             continue
-        if low[a.start] in ("one", "zero", "a", "an") or low[max(0, a.start - 2) : a.start] == ["of", "the"]:
+        cut = any(p.limit is not None for p in use.plans) and low[a.start - 3 : a.start - 2] != ["which"]
+        of_the = low[max(0, a.start - 2) : a.start] == ["of", "the"] and not cut
+        if low[a.start] in ("one", "zero", "a", "an") or of_the:
             continue
         same = {value * f for f in _FACTORS} | {value / f for f in _FACTORS}
         # After 2020 is from 2021 on, as is behind a day or an hour.
@@ -1173,11 +1175,21 @@ def _not_said(sides: _Sides) -> Iterator[Gap]:
             told = [info.kind for info in use.infos(use.told_by(value))]
             if isinstance(value, Unknown) and not use.is_number(value) and {*told} & {"date", "entity"}:
                 yield Gap(f"the {part.function} of {told[0]} values", "operation")
+            names = [words_in(info.names[-1].lower()) for info in use.infos(use.told_by(value))]
+            if part.function == "sum" and any("year" in some for some in names):
+                yield Gap("the sum of years", "operation")  # nobody adds when things were
+    at = low.index("than") if "than" in low else 0
+    if at and low[at - 1] not in ("other", "rather") and use.done.isdisjoint(_COMPARING):
+        yield Gap(" ".join(low[at - 1 : at + 1]), "comparison")
     asks = not _QUESTION_WORDS.isdisjoint(low[1:])
     if low and low[0] in AUXILIARIES and not use.plan.yes_or_no and not asks and sides.before is None:
         yield Gap(low[0], "yes or no")
     if use.plan.yes_or_no and low and low[0] in _QUESTION_WORDS:
         yield Gap(low[0], "more than yes or no")
+
+
+_COMPARING: Final = frozenset(("<", ">", "<=", ">=", "-", "order", "without"))
+"""What is computed where one thing is compared with another."""
 
 
 # -- what is told -----------------------------------------------------------------------------------------

@@ -812,6 +812,8 @@ def _add_extreme(frame: RoleFrame, item: RoleItem) -> None:
     node = _owner(frame, item, near=True)
     if frame.asked.truth and node.entity and node is frame.root:
         _be(node, node.cls)
+    if node.key is not None:
+        raise Unreadable  # a thing is the first or the last by one of two words, not by both
     value = read_as(frame.world.info(item.meant.term).kind, _value(frame, node, item.meant))
     node.key = (value, item.role == "key+", frame.asked.limit or 1)
 

@@ -41,15 +41,14 @@ _MOST: Final = 0.8
 def _english() -> Mapping[str, tuple[str, ...]]:
     """Return the commonest words of English by their roots."""
     found: dict[str, list[str]] = {}
-    for word in word_pieces():
-        if word.isalpha() and word.isascii() and len(word) > 3:
-            found.setdefault(root(word), []).append(word)
+    for word in (w for w in word_pieces() if w in _words()):
+        found.setdefault(root(word), []).append(word)
     return {own: tuple(some) for own, some in found.items()}
 
 
 @cache
 def _words() -> frozenset[str]:
-    return frozenset(word for some in _english().values() for word in some)
+    return frozenset(w for w in word_pieces() if w.isalpha() and w.isascii() and len(w) > 3)
 
 
 @cache
