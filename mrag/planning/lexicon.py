@@ -89,6 +89,8 @@ def best(candidates: Iterable[Candidate], most: int = BEST) -> tuple[Candidate, 
 
 _TYPE: Final = RDF + "type"
 _WIDE: Final = "wide schema"
+_FEW: Final = 20_000
+"""Triples of a graph whose properties are asked for once for all things."""
 _MOST_CHANGED: Final = 5_000
 """Names and values that have changed from which on all are read anew."""
 
@@ -313,6 +315,9 @@ class Lexicon:
         self._vectors: dict[Named, tuple[list[SchemaName], Vectors]] = {}
         self._asked: dict[str, Vectors] = {}
         self.kg = kg
+        self._links: dict[str, frozenset[tuple[str, bool]]] = {}
+        if schema.triples <= _FEW and not kg.store.capabilities.edges:
+            self._read_links(queries.get("explore/links").text)  # a server is asked once
         self.matcher = NameMatcher(names)
         self._matched: dict[tuple[str, tuple[tuple[str, str, str], ...], bool], tuple[NameMention, ...]] = {}
 
@@ -326,10 +331,21 @@ class Lexicon:
         return frozenset(str(term) for (term,) in self.kg.select(text.bind(property=[tree.above])))
 
     def is_linked(self, thing: str, iri: str, ahead: bool) -> bool:
-        """Return whether a property leads to a thing, or from it; as far as that is seen without a query."""
-        if not self.kg.store.capabilities.edges:
-            return True
-        return any(True for _ in quads(self.kg, p=iri, **{"s" if ahead else "o": thing}))
+        """Return whether a property leads to a thing, or from it if `ahead`."""
+        if self.kg.store.capabilities.edges:
+            return any(True for _ in quads(self.kg, p=iri, **{"s" if ahead else "o": thing}))
+        if thing not in self._links and self.schema.triples > _FEW:
+            # A server is asked once for all that was named last.
+            last = next(reversed(self._matched.values()), ())
+            named = {c.term for m in last for c in m.candidates if c.kind == "entity" and c.score >= _CLEAR}
+            self._links = dict.fromkeys(sorted({thing, *named}), frozenset())
+            self._read_links(queries.get("planning/links").bind(thing=[*self._links]))
+        return (iri, ahead) in self._links.get(thing, ())
+
+    def _read_links(self, text: str) -> None:
+        for thing, from_, to in self.kg.select(text):
+            link = (str(to), False) if from_ is None else (str(from_), True)
+            self._links[str(thing)] = self._links.get(str(thing), frozenset()) | {link}
 
     def likeness(self, one: str, other: str) -> float:
         """Return how near two phrases are in meaning, as a cosine; 0 without an embedding model."""

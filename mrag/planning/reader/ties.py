@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from rdflib import URIRef
@@ -142,9 +142,20 @@ def _ties(
             cost += 0.3 if other.negated != x.negated else 0.0
             named = tuple(y for y in (x, other) if id(y) not in met and _is_named(y, way, x))
             cost -= sum(1.2 if y.at == first else 0.9 for y in named)
-            cost += 0.0 if words or named else _UNLIKELY * _unlinked(frame, other, way, x)
             found.append(_Tie(cost, way, other, frozenset(words), named))
+    best = min(found, key=lambda t: (t.cost, t.way), default=None)
+    if best is not None and _is_silent(best):
+        # What nothing says has to be there.
+        found = [
+            replace(t, cost=t.cost + _UNLIKELY * _unlinked(frame, t.other, t.way, x)) if _is_silent(t) else t
+            for t in found
+        ]
     return sorted(found, key=lambda t: (t.cost, t.way))
+
+
+def _is_silent(tie: _Tie) -> bool:
+    """Return whether no word names a way, and it names none of its ends."""
+    return not tie.words and not tie.met and tie.like is None
 
 
 def _unlinked(frame: RoleFrame, one: FrameNode, way: Way, other: FrameNode) -> int:
