@@ -1178,6 +1178,10 @@ def _not_said(sides: _Sides) -> Iterator[Gap]:
             names = [words_in(info.names[-1].lower()) for info in use.infos(use.told_by(value))]
             if part.function == "sum" and any("year" in some for some in names):
                 yield Gap("the sum of years", "operation")  # nobody adds when things were
+    averages = any(c.cue == "avg" or _CHECKS.get(c.cue) is _averages for c in sides.cues)
+    averages |= sides.before is not None and "average" in sides.before.done
+    if "average" in use.done and not averages:
+        yield Gap("average", "operation")
     at = low.index("than") if "than" in low else 0
     if at and low[at - 1] not in ("other", "rather") and use.done.isdisjoint(_COMPARING):
         yield Gap(" ".join(low[at - 1 : at + 1]), "comparison")

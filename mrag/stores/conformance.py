@@ -183,14 +183,14 @@ class StoreConformance:
             forget(store, kept[0].name)
 
     @pytest.fixture
-    def kg(self, store: TripleStore, _loaded: list[KnowledgeGraph]) -> KnowledgeGraph:
+    def kg(self, store: TripleStore, _load: list[KnowledgeGraph]) -> KnowledgeGraph:
         """Return the demo graph in the store under test, reasoned over there."""
         from mrag.index.similarity import SimilarityIndexes
         from mrag.reasoning.run import reason
 
         # Where a store keeps one knowledge graph, another test may have replaced it.
-        if _loaded and _loaded[0].count() == _loaded[0].record.triples:
-            return _loaded[0]
+        if _load and _load[0].count() == _load[0].record.triples:
+            return _load[0]
         forget(store, "conformance-k")
         with as_file(files("mrag") / "ontology" / "products.ttl") as path:
             kg = KnowledgeGraph(store, "conformance-k")
@@ -198,7 +198,7 @@ class StoreConformance:
             reason(kg)
             kg.searcher = SimilarityIndexes(kg, None)
             kg.searcher.build("main", model="none")
-            _loaded[:] = [kg]
+            _load[:] = [kg]
             return kg
 
     @pytest.fixture(scope="class")

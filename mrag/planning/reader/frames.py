@@ -428,6 +428,11 @@ def _add_classes(frame: RoleFrame) -> None:
         if item.kind != "class" or item.role.removeprefix(OR) in _NOT_NODES:
             continue
         cls = _best_of(frame, item) if len(item.unit.options) > 1 and item.unit.cue else item.meant.term
+        if item.role == "none" and (of_them := _of_its_kind(frame, cls)) is not None:
+            # "Products without the resistors" are those that are none.
+            of_them.withouts.append(Block(of_class(of_them.var, cls)))
+            frame.named[n] = of_them
+            continue
         # In a graph without classes each noun may name another kind of thing.
         same = next((x for x in frame.nodes if x.cls == cls and cls), None)
         if same is None and item.role == "again":
@@ -438,6 +443,15 @@ def _add_classes(frame: RoleFrame) -> None:
             continue
         frame.named[n] = made = frame.add(cls, item.at)
         made.negated, made.again = item.role == "none", item.role == "again"
+
+
+def _of_its_kind(frame: RoleFrame, cls: str) -> FrameNode | None:
+    """Return the things before of which a class is a sort, that is told by what they are sorted by."""
+    info = frame.world.schema.classes.get(cls)
+    if info is None or not info.way:
+        return None
+    some = (x for x in reversed(frame.nodes) if not x.negated and not x.entity and x.cls != cls)
+    return next((x for x in some if frame.world.related(x.cls, info.kind)), None)
 
 
 def _best_of(frame: RoleFrame, item: RoleItem) -> str:
