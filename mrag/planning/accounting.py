@@ -1183,7 +1183,8 @@ def _not_said(sides: _Sides) -> Iterator[Gap]:
     if "average" in use.done and not averages:
         yield Gap("average", "operation")
     at = low.index("than") if "than" in low else 0
-    if at and low[at - 1] not in ("other", "rather") and use.done.isdisjoint(_COMPARING):
+    other = at and (low[at - 1] in ("other", "rather") or sides.is_own(at - 1))  # "broader than"
+    if at and not other and use.done.isdisjoint(_COMPARING):
         yield Gap(" ".join(low[at - 1 : at + 1]), "comparison")
     asks = not _QUESTION_WORDS.isdisjoint(low[1:])
     if low and low[0] in AUXILIARIES and not use.plan.yes_or_no and not asks and sides.before is None:
