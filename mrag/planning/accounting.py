@@ -1290,6 +1290,7 @@ def _wanted(sides: _Sides) -> Iterator[_Asked]:
         begins = (
             not at or low[at - 1] in ("and", "also", "then", "please") or sides.mark(at)[:1] in tuple(".?!;,")
         )
+        begins |= at == 1 and low[0] in PREPOSITIONS and word in ("which", "what")  # "in which country"
         several = word in _IMPERATIVES or low[at + 1 : at + 2] in (["is"], ["are"], ["was"], ["were"])
         first = at - (low[at - 1] == "please")
         later = at > 1 and sides.mark(first)[:1] in tuple(".?!;") and word in (_IMPERATIVES | {"what"})
