@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Final
+from typing import Final, TypeAlias
 from weakref import WeakKeyDictionary
 
+import numpy as np
 import pyoxigraph as ox
 
 from mrag.graph.kg import KnowledgeGraph
@@ -89,6 +91,9 @@ def best(candidates: Iterable[Candidate], most: int = BEST) -> tuple[Candidate, 
 
 _TYPE: Final = RDF + "type"
 _WIDE: Final = "wide schema"
+_LINKED: Final = "links"
+Links: TypeAlias = Mapping[str, frozenset[tuple[str, bool]]]
+"""Of each thing the properties that lead from it (true) and to it."""
 _FEW: Final = 20_000
 """Triples of a graph whose properties are asked for once for all things."""
 _MOST_CHANGED: Final = 5_000
@@ -258,6 +263,28 @@ def _wide_schema(kg: KnowledgeGraph) -> Schema:
     return kg.cached("planning wide schema", make)
 
 
+def _links(kg: KnowledgeGraph) -> Links:
+    """Return the links of all things of a small graph on a server, kept with its names; else none."""
+
+    def make() -> Links:
+        if kg.store.capabilities.edges or schema_of(kg).triples > _FEW:
+            return {}
+        before = kept(kg)
+        if before is not None and before.revision == kg.revision and _LINKED in before.arrays:
+            told = json.loads(before.arrays[_LINKED].tobytes())
+            return {thing: frozenset((p, ahead) for p, ahead in some) for thing, some in told.items()}
+        return _read_links(kg, queries.get("explore/links").text)
+
+    return kg.cached("planning links", make)
+
+
+def _read_links(kg: KnowledgeGraph, text: str) -> Links:
+    found: dict[str, set[tuple[str, bool]]] = {}
+    for thing, from_, to in kg.select(text):
+        found.setdefault(str(thing), set()).add((str(to), False) if from_ is None else (str(from_), True))
+    return {thing: frozenset(some) for thing, some in found.items()}
+
+
 def names_of(kg: KnowledgeGraph) -> NamedThings:
     """Return the names of a graph, read once for each state of it and kept with it where it is on disk."""
     return kg.cached("planning names", lambda: _names(kg))
@@ -315,9 +342,7 @@ class Lexicon:
         self._vectors: dict[Named, tuple[list[SchemaName], Vectors]] = {}
         self._asked: dict[str, Vectors] = {}
         self.kg = kg
-        self._links: dict[str, frozenset[tuple[str, bool]]] = {}
-        if schema.triples <= _FEW and not kg.store.capabilities.edges:
-            self._read_links(queries.get("explore/links").text)  # a server is asked once
+        self._links = dict(_links(kg))
         self.matcher = NameMatcher(names)
         self._matched: dict[tuple[str, tuple[tuple[str, str, str], ...], bool], tuple[NameMention, ...]] = {}
 
@@ -339,13 +364,8 @@ class Lexicon:
             last = next(reversed(self._matched.values()), ())
             named = {c.term for m in last for c in m.candidates if c.kind == "entity" and c.score >= _CLEAR}
             self._links = dict.fromkeys(sorted({thing, *named}), frozenset())
-            self._read_links(queries.get("planning/links").bind(thing=[*self._links]))
+            self._links |= _read_links(self.kg, queries.get("planning/links").bind(thing=[*self._links]))
         return (iri, ahead) in self._links.get(thing, ())
-
-    def _read_links(self, text: str) -> None:
-        for thing, from_, to in self.kg.select(text):
-            link = (str(to), False) if from_ is None else (str(from_), True)
-            self._links[str(thing)] = self._links.get(str(thing), frozenset()) | {link}
 
     def likeness(self, one: str, other: str) -> float:
         """Return how near two phrases are in meaning, as a cosine; 0 without an embedding model."""
@@ -618,6 +638,9 @@ def _names(kg: KnowledgeGraph) -> NamedThings:
         if known is not None and known.revision == revision:
             read, changed = now.things.arrays()
             wide = {_WIDE: schema_array(_wide_schema(kg))}
+            if links := _links(kg):
+                told = {thing: sorted(some) for thing, some in sorted(links.items())}
+                wide[_LINKED] = np.frombuffer(json.dumps(told).encode(), np.uint8)
             keep(kg, revision, {**known.arrays(), **changed, **wide}, now.base, read)
     if kg.record.kept and revision == kg.revision:
         _latest[kg] = now

@@ -122,4 +122,4 @@ def test_a_question_costs_five_requests_at_most(
                         costs.append(made.requests - before)
         # Where likely readings find nothing, others are run one after the other: so it is with one question.
         first, *later = costs
-        assert first <= 10 and sorted(later)[-2] <= 5 and max(later) <= 9, costs
+        assert first <= 10 and sorted(later)[-2] <= 5 and max(later) <= 11, costs
