@@ -1180,7 +1180,8 @@ def _not_said(sides: _Sides) -> Iterator[Gap]:
                 yield Gap("the sum of years", "operation")  # nobody adds when things were
     averages = any(c.cue == "avg" or _CHECKS.get(c.cue) is _averages for c in sides.cues)
     averages |= sides.before is not None and "average" in sides.before.done
-    if "average" in use.done and not averages:
+    shown = {p.function for v in use.shown for p in walk(v) if isinstance(p, Aggregate)}
+    if "average" in shown and not averages:
         yield Gap("average", "operation")
     at = low.index("than") if "than" in low else 0
     other = at and (low[at - 1] in ("other", "rather") or sides.is_own(at - 1))  # "broader than"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from rdflib import URIRef
 
@@ -58,7 +57,7 @@ def asked_units(plan: pl.Plan, schema: Schema) -> tuple[pl.Plan, PropertyInfo] |
         for u in (u for u in said if info.domains and measured_by(schema, info, u)):
             block = next(b for b in walk(plan) if isinstance(b, pl.Block) and part in b.patterns)
             unit = pl.Pattern(part.subject, URIRef(u.iri), pl.Unknown("unit"))
-            found = replace(block, patterns=(*block.patterns, unit), conditions=())
+            found = pl.Block((*block.patterns, unit))  # of all that are compared, not of the greatest alone
             return pl.Plan(found, (pl.Column(pl.Unknown("unit"), "unit"),), limit=2), info
     return None
 

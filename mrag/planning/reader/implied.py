@@ -127,8 +127,8 @@ class ImpliedNames:
                     u, kind="class" if cue in ("who", "thing") else "property", cue=cue, options=some
                 )
         ends = len(low) - (low[-1:] == ["?"])
-        for u in named if self.descriptions else ():
-            # "What is filigree?": nothing is asked but what the thing is.
+        for u in named if self._schema.tree is not None and self.descriptions else ():
+            # "What is filigree?": of a term nothing is asked but what it means.
             whole = u.kind == "entity" and u.score >= _WHOLE and u.start > 1 and u.end == ends
             if whole and tuple(low[: u.start]) in _asking_what():
                 yield Unit("property", 0, u.start, self.descriptions, cue="what", score=0.8)
