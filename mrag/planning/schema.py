@@ -132,7 +132,7 @@ class PropertyInfo:
 
 
 _UNITS: Final = frozenset("unit units currency".split())
-_FIGURES: Final = frozenset("value amount price cost sum total".split())
+_FIGURES: Final = frozenset("value amount price cost sum total result reading measurement".split())
 
 
 def tells_units(info: PropertyInfo) -> bool:

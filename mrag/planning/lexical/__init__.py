@@ -23,7 +23,6 @@ class Candidate:
         properties: For a value, the properties that have it, most frequent first.
         classes: For an entity, its classes.
         inverse: For a property, whether the name reads it from object to subject.
-        namesakes: For an entity, other ones of the same classes and the same name.
     """
 
     kind: Named
@@ -34,7 +33,6 @@ class Candidate:
     properties: tuple[str, ...] = ()
     classes: tuple[str, ...] = ()
     inverse: bool = False
-    namesakes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -480,7 +480,7 @@ def _add_entities(frame: RoleFrame) -> None:
             raise Unreadable
         if item.role in ("or", "each") and last is not None:
             last = _with_listed(frame, n, last)
-            last.either += [URIRef(item.meant.term), *map(URIRef, item.meant.namesakes)]
+            last.either.append(URIRef(item.meant.term))
             frame.named[n] = last
             if item.role == "each":
                 frame.beside[last.var] = item
@@ -488,7 +488,6 @@ def _add_entities(frame: RoleFrame) -> None:
         classes = [c for c in item.meant.classes if c in frame.world.schema.classes]
         cls = next(iter(frame.world.schema.narrowest(classes)), "")
         before, last = last, frame.add(cls, item.at, entity=URIRef(item.meant.term))
-        last.either = [*map(URIRef, item.meant.namesakes)]
         last.negated, frame.named[n] = item.role in ("not", "not<"), last
         last.like = before if before is not None and before.cls == cls and not before.negated else None
 

@@ -16,7 +16,7 @@ from mrag.graph.record import LABELS
 from mrag.language.tokens import TextToken, fold, is_stopword, tokens
 from mrag.planning.lexical import Candidate, NameMention
 from mrag.planning.lexical.english import AUXILIARIES, DIMENSIONS, is_empty, positive, root
-from mrag.planning.lexicon import BEST, Lexicon
+from mrag.planning.lexicon import Lexicon
 from mrag.planning.plan import Relation
 from mrag.planning.reader.quantities import Amount, amounts_in
 from mrag.planning.reader.times import times_in
@@ -155,7 +155,7 @@ def _names(lexicon: Lexicon, names: Sequence[NameMention], words: Sequence[TextT
         digits = all(t.raw.isdigit() for t in words[m.start : m.end])
         for kind in _NAMED:
             most = _MOST if kind != "property" else _MOST_PROPERTIES
-            some = tuple(c for c in _together(m.candidates) if c.kind == kind and c.score >= _LEAST)[:most]
+            some = tuple(c for c in m.candidates if c.kind == kind and c.score >= _LEAST)[:most]
             # A number is the value of a property before it is a name.
             if some and not (
                 digits and (kind == "entity" or (kind == "value" and not _is_text(lexicon, some)))
@@ -168,19 +168,6 @@ def _names(lexicon: Lexicon, names: Sequence[NameMention], words: Sequence[TextT
                 # What is below a term are things of a kind as well.
                 kinds = tuple(replace(c, kind="class") for c in broad)
                 yield Unit("class", m.start, m.end, kinds, score=round(0.95 * broad[0].score, 4))
-
-
-def _together(some: Sequence[Candidate]) -> Sequence[Candidate]:
-    """Return candidates; of things of the same kinds and name the first, which stands for all of them."""
-    # There may be more of the last name than there are candidates.
-    least = some[-1].score if len(some) >= BEST else 0.0
-    found = dict[tuple[object, ...], Candidate]()
-    for c in some:
-        alike = c.kind == "entity" and c.classes and c.score > least
-        key = (c.kind, c.name, c.score, c.classes) if alike else (c,)
-        first = found.get(key)
-        found[key] = c if first is None else replace(first, namesakes=(*first.namesakes, c.term))
-    return tuple(found.values())
 
 
 def _is_plural(said: Sequence[TextToken], one: Candidate) -> bool:
