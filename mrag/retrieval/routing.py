@@ -283,14 +283,13 @@ def _complete(kg: KnowledgeGraph, asked: Question, before: Routed, options: AskO
 
 
 def rules_notice(kg: KnowledgeGraph, given: Answer) -> str | None:
-    """Return which axioms that an answer depends on a server's own rules do not carry out, once for each."""
+    """Return which axioms that an answer depends on a server's own rules do not carry out."""
     if not (kg.store.capabilities.reasoning and given.computed is not None and kg.state):
         return None
     from mrag.reasoning.run import list_left_out  # which most stores never need here
 
     missing = kg.cached("axioms left out", lambda: list(kg.kept("left_out", lambda: list_left_out(kg))))
     told = [one for one in missing if f"<{one[1]}>" in given.computed.query]
-    kg.cache["axioms left out"] = [one for one in missing if one not in told]
     if not told:
         return None
     words = list(dict.fromkeys(text for text, _ in told))

@@ -43,6 +43,7 @@ from mrag.retrieval.routing import (
     compute_route,
     find_uncomputed,
     route,
+    rules_notice,
     state_notice,
 )
 from mrag.stores.base import Dataset
@@ -361,7 +362,7 @@ def _compare(
 ) -> Recomputed:
     """Compare a computed answer with what is computed now, but for some fields that are told apart."""
     now, silent = given.to_json(), False
-    if value["notice"] in _with_state(kg, [now["notice"]]):
+    if value["notice"] in _with_state(kg, [now["notice"]], rules_notice(kg, given)):
         now["notice"] = value["notice"]
     elif value["notice"] == now["notice"]:
         # The graph may have changed since; or what it says of its state was left out.
@@ -492,10 +493,12 @@ _APART: Final[dict[str, Any]] = {"why": "", "readings": [], "notice": "", "image
 _OTHERWISE = "another index, ranker or number may have been asked for"
 
 
-def _with_state(kg: KnowledgeGraph, notices: Iterable[str | None]) -> list[str | None]:
+def _with_state(
+    kg: KnowledgeGraph, notices: Iterable[str | None], rules: str | None = None
+) -> list[str | None]:
     """Return notices as they may be; that reasoning was pending may have been so then."""
     states = dict.fromkeys((state_notice(kg), PENDING))
-    return [" ".join(p for p in (one, state) if p) or None for one in notices for state in states]
+    return [" ".join(p for p in (one, state, rules) if p) or None for one in notices for state in states]
 
 
 def _drop_place(image: Mapping[str, Any]) -> dict[str, Any]:

@@ -301,7 +301,7 @@ with mrag.connect("oxigraph:kg") as kg:
     indexes = SimilarityIndexes.of(kg)
     for kind in (RayRunner(), None):  # one machine is left
         indexes.build("main", model="wordllama", runner=kind)
-        index = indexes.stored_index("main")
+        index = indexes.stored("main")
         found = index.vectors_of(index.doc_ids)
         told["vectors"].append({i: vector.tobytes().hex() for i, vector in found.items()})
         indexes.delete("main")
