@@ -248,7 +248,7 @@ def test_the_doctor_says_what_the_ruleset_leaves_out_and_merges(graphdb: str, tm
             else:
                 [(axiom, term)] = missing
                 assert term == f"{E}worksFor" and "works for" in axiom and axiom in others[0].found
-                assert axiom in notices[0] and "do not carry out" in notices[0] and axiom not in notices[1]
+                assert axiom in notices[0] and "do not carry out" in notices[0] and notices[1] == notices[0]
 
 
 @pytest.mark.parametrize("ruleset,same", [("owl-horst-optimized", "false"), ("empty", "true")])
