@@ -66,7 +66,7 @@ def connect(
         languages: Preferred languages of labels and texts, best first; "" is no language.
         graphs: IRIs of the graphs that hold the data, where mrag did not load it.
         access: How a server is reached; from the environment by default (`MRAG_STORE_USER`,
-            `MRAG_STORE_PASSWORD`, `MRAG_STORE_TOKEN`, `MRAG_STORE_CA`).
+            `MRAG_STORE_PASSWORD`, `MRAG_STORE_TOKEN`, `MRAG_STORE_CA`, `MRAG_STORE_CERT`, …).
         create: Whether a folder without a store becomes one, and a name without triples a new knowledge
             graph. Where it is only read, a wrong path or name is better an error.
 

@@ -70,13 +70,18 @@ class _Server(ThreadingHTTPServer):
 
 @contextmanager
 def answering(
-    handler: Callable[..., BaseHTTPRequestHandler], certificate: tuple[Path, Path] | None = None
+    handler: Callable[..., BaseHTTPRequestHandler],
+    certificate: tuple[Path, Path] | None = None,
+    known: Path | None = None,
 ) -> Iterator[str]:
     """Give host and port of a server in this process that answers by a handler."""
     with _Server(("127.0.0.1", 0), handler) as httpd:
         if certificate is not None:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(*certificate)
+            if known is not None:
+                context.verify_mode = ssl.CERT_REQUIRED
+                context.load_verify_locations(known)
             httpd.socket = context.wrap_socket(httpd.socket, server_side=True)
         thread = threading.Thread(target=httpd.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
         thread.start()

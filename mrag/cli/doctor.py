@@ -86,6 +86,8 @@ def _server(url: str, write: bool) -> Iterator[CheckResult]:
 def _caps(store: stores.SparqlStore) -> Iterator[CheckResult]:
     """Yield where the server ends its answers."""
     caps = store.caps()
+    if store.note:
+        yield CheckResult("results", None, store.note)
     if caps.rows is None:
         yield CheckResult("answers", True, f"no limit of rows is known: {caps.told}")
     else:

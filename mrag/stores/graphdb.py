@@ -35,7 +35,7 @@ from mrag.rdf.guard import EXPLICIT, IMPLICIT
 from mrag.rdf.patterns import Count, Select, to_sparql, var
 from mrag.rdf.terms import RDFS, Triple
 from mrag.stores.base import Capabilities, Dataset, Limits, SelectResult, StoreLayers
-from mrag.stores.http import NT, Access, Incomplete, JsonResult, NoResult, host, lines_of
+from mrag.stores.http import NT, Access, Incomplete, NoResult, host, lines_of
 from mrag.stores.oxigraph import OxigraphStore
 from mrag.stores.sparql import DEFAULT, JSON_RESULTS, Caps, Dialect, Paths, StatementsStore, numbers
 
@@ -221,7 +221,7 @@ class GraphDBStore(StatementsStore):
             text = to_sparql(Select(((Count(), var("n")),), numbers(9)))
             try:
                 with self._request(text, Dataset((DEFAULT,)), JSON_RESULTS, wanted) as response:
-                    list(JsonResult(self.http.chunks(response, text)))
+                    list(self._read(response, text))
                 silent = True  # with or without a number
             except (StoreError, Incomplete, NoResult, UnicodeDecodeError):
                 silent = False

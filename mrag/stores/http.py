@@ -7,6 +7,8 @@ Results are asked for as JSON, whose end shows, and triples as N-Triples, where 
 from __future__ import annotations
 
 import base64
+import csv
+import io
 import json
 import os
 import re
@@ -22,7 +24,7 @@ from urllib.parse import quote, quote_plus, urljoin, urlsplit
 
 import pyoxigraph as ox
 import requests
-from rdflib import BNode, URIRef
+from rdflib import BNode, Literal, URIRef
 from requests.adapters import HTTPAdapter
 from requests.auth import HTTPBasicAuth, HTTPDigestAuth
 
@@ -50,6 +52,7 @@ class Access:
         headers: Further headers of every request.
         params: Further parameters of every request's URL.
         verify: Whether TLS certificates are checked, or the path of a file of authorities to trust.
+        certificate: Path of the client's own certificate, or of it and of its key, in PEM.
         proxy: URL of an HTTP proxy to go through.
         connect_seconds: How long to wait for a connection.
         read_seconds: How long to wait for the next part of an answer, where a query has no deadline.
@@ -63,6 +66,7 @@ class Access:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     params: Mapping[str, str] = field(default_factory=dict, repr=False)
     verify: bool | str = True
+    certificate: str | tuple[str, str] | None = None
     proxy: str | None = field(default=None, repr=False)
     connect_seconds: float = 5.0
     read_seconds: float = 300.0
@@ -107,14 +111,18 @@ def access_from_env(given: Access | None = None) -> Access:
     """Return the login that the environment names, where none is given.
 
     `MRAG_STORE_USER`, `MRAG_STORE_PASSWORD`, `MRAG_STORE_TOKEN`, with a word such as `GDB` before it where
-    it is no bearer token, `MRAG_STORE_CA` for the file of an authority to trust, and `MRAG_STORE_PROXY` for
-    an HTTP proxy; those of other programs are not used.
+    it is no bearer token, `MRAG_STORE_CA` for the file of an authority to trust, `MRAG_STORE_CERT` and, where
+    it stands apart, `MRAG_STORE_KEY` for the client's own certificate, and `MRAG_STORE_PROXY` for an HTTP
+    proxy; those of other programs are not used.
     """
     if given is not None:
         return given
-    ca = os.environ.get("MRAG_STORE_CA")
-    if ca and not Path(ca).is_file():
-        raise LoadError("There is no such file of certificates.", file=ca, hint="Check MRAG_STORE_CA.")
+    files = tuple(os.environ.get(f"MRAG_STORE_{name}") or "" for name in ("CA", "CERT", "KEY"))
+    for name in filter(None, files):
+        if not Path(name).is_file():
+            hint = "Check MRAG_STORE_CA, MRAG_STORE_CERT and MRAG_STORE_KEY."
+            raise LoadError("There is no such file of certificates.", file=name, hint=hint)
+    ca, own, key = files
     kind, _, token = (os.environ.get("MRAG_STORE_TOKEN") or "").strip().rpartition(" ")
     return Access(
         user=os.environ.get("MRAG_STORE_USER"),
@@ -122,6 +130,7 @@ def access_from_env(given: Access | None = None) -> Access:
         token=token or None,
         token_kind=kind or "Bearer",
         verify=ca or True,
+        certificate=(own, key) if key else own or None,
         proxy=os.environ.get("MRAG_STORE_PROXY"),
     )
 
@@ -153,7 +162,7 @@ class Http:
         self.server = ""
         self.session = requests.Session()
         self.session.trust_env = False  # no proxies or logins that the caller has not named
-        self.session.verify = access.verify
+        self.session.verify, self.session.cert = access.verify, access.certificate
         self.session.headers.update({"User-Agent": "mrag", **access.headers})
         self.session.params = dict(access.params)
         if access.proxy:
@@ -277,6 +286,10 @@ class Http:
         if isinstance(error, kinds.SSLError) and ("WRONG_VERSION" in text or "record layer" in text):
             what = "The server speaks no TLS at this port."
             hint = "Write http:// in place of https://, or name the port of https."
+            return EndpointError(what, endpoint=self.endpoint, hint=hint)
+        if isinstance(error, kinds.SSLError) and ("CERTIFICATE_REQUIRED" in text or "EOF" in text):
+            what = "The server ended the TLS connection; it may want a certificate of the client."
+            hint = "Name it with Access(certificate=FILE) or MRAG_STORE_CERT, its key with MRAG_STORE_KEY."
             return EndpointError(what, endpoint=self.endpoint, hint=hint)
         if isinstance(error, kinds.SSLError):
             what = "The server's TLS certificate cannot be trusted."
@@ -528,6 +541,98 @@ class JsonResult:
     def _end(self) -> None:
         if not self._text.blank():
             raise Incomplete(f"{self._text.peek()!r} follows it")
+
+
+_XML: Final = (ox.QueryResultsFormat.XML, rb"sparql>\s*\Z")
+_TSV: Final = (ox.QueryResultsFormat.TSV, rb"\n\Z")
+_CSV: Final = (None, rb"\n\Z")
+_OTHERS: Final = dict[str, tuple[ox.QueryResultsFormat | None, bytes]]({
+    "application/sparql-results+xml": _XML, "application/xml": _XML, "text/xml": _XML,
+    "text/tab-separated-values": _TSV, "text/csv": _CSV,
+})  # fmt: skip
+OTHERS: Final = ", ".join(f"{kind};q=0.{9 - at}" for at, kind in enumerate(_OTHERS))
+"""What is asked for where a server has no JSON."""
+_IS_IRI: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:[^\s<>\"{}|\\^`]+")
+
+
+class _Body(io.RawIOBase):
+    """An answer that is read as a file; `tail` is the end of what has been read."""
+
+    def __init__(self, chunks: Iterable[bytes]) -> None:
+        self._chunks, self._rest, self.tail = iter(chunks), b"", b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, into: Any) -> int:
+        data = self._rest or next(filter(None, self._chunks), b"")
+        part, self._rest = data[: len(into)], data[len(into) :]
+        into[: len(part)] = part
+        self.tail = (self.tail + part)[-_MESSAGE:]
+        return len(part)
+
+
+class OtherResult:
+    """A SPARQL result in XML, TSV or CSV, read piece by piece; `note` says what cannot be told by it."""
+
+    def __init__(self, chunks: Iterable[bytes], media: str) -> None:
+        self._body, (kind, self._end) = _Body(chunks), _OTHERS[media]
+        self.note = ""
+        if _OTHERS[media] is not _XML:
+            self.note = f"Results come as {media} alone: that rows are missing at the end does not show"
+            self.note += "." if kind else "; IRIs are known by their looks, numbers and languages not at all."
+        file = io.BufferedReader(self._body)
+        self.boolean: bool | None = None
+        self.variables: tuple[str, ...] = ()
+        self._rows: Iterator[Row] = iter(())
+        try:
+            if kind is None:
+                lines = csv.reader(io.TextIOWrapper(file, "utf-8-sig", newline=""), strict=True)
+                self.variables = tuple(next(lines, ("",)))
+                if not all(map(str.isidentifier, self.variables)):
+                    raise SyntaxError
+                self._rows = (tuple(map(_guess, line or ("",))) for line in lines)
+                return
+            parsed = ox.parse_query_results(file, kind)
+        except (SyntaxError, csv.Error):
+            raise NoResult(self._body.tail.decode("utf-8", "replace")) from None
+        if isinstance(parsed, ox.QueryBoolean):
+            file.read()
+            self.boolean = bool(parsed)
+            self._check()
+            return
+        self.variables = tuple(v.value for v in parsed.variables)
+        self._rows = (tuple(None if t is None else from_ox(t) for t in row) for row in parsed)
+
+    def __iter__(self) -> Iterator[Row]:
+        try:
+            for row in self._rows:
+                if len(row) != len(self.variables):
+                    raise Incomplete("a row has another number of columns")
+                yield row
+        except (SyntaxError, csv.Error) as error:
+            raise Incomplete(str(error)) from error
+        self._check()
+
+    def _check(self) -> None:
+        if not re.search(self._end, self._body.tail):
+            raise Incomplete("its end is missing")
+
+
+def _guess(cell: str) -> Term | None:
+    """Return what a cell of CSV may stand for."""
+    if cell.startswith("_:"):
+        return BNode(cell[2:])
+    return URIRef(cell) if _IS_IRI.fullmatch(cell) else Literal(cell) if cell else None
+
+
+Result = JsonResult | OtherResult
+
+
+def result_of(response: requests.Response, chunks: Iterable[bytes]) -> Result:
+    """Read a result by the media type that the server gives it, or as JSON."""
+    media = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+    return OtherResult(chunks, media) if media in _OTHERS else JsonResult(chunks)
 
 
 def cell_term(cell: dict[str, Any]) -> Term:

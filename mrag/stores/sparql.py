@@ -43,15 +43,18 @@ from mrag.stores.base import (
 )
 from mrag.stores.http import (
     NT,
+    OTHERS,
     Access,
     Http,
     Incomplete,
-    JsonResult,
     NoResult,
     NotVerbatim,
+    OtherResult,
+    Result,
     is_address,
     lines_of,
     may_be_verbatim,
+    result_of,
     send_parts,
     send_stream,
     triples_of,
@@ -187,6 +190,7 @@ class SparqlStore(BaseStore):
         self._closed = False
         self._caps: Caps | None = None
         self._proven = 0
+        self._others, self.note = "", ""
 
     def stream(self, query: str, dataset: Dataset) -> SelectStream:
         """Answer a SELECT query with rows that are not held, by pages where the server cuts its answers.
@@ -208,13 +212,21 @@ class SparqlStore(BaseStore):
             held = []
         return SelectStream(names, chain(held, rows))
 
-    def _result(self, query: str, dataset: Dataset, seconds: float | None, began: float) -> JsonResult:
+    def _result(self, query: str, dataset: Dataset, seconds: float | None, began: float) -> Result:
         response = self._query(query, dataset, JSON_RESULTS, seconds)
         with self._whole(query, seconds, began):
-            return JsonResult(self.http.chunks(response, query))
+            return self._read(response, query)
+
+    def _read(self, response: requests.Response, query: str) -> Result:
+        """Read a result; what cannot be told by the only kind that a server has is logged once."""
+        result = result_of(response, self.http.chunks(response, query))
+        if isinstance(result, OtherResult) and result.note != self.note:
+            self.note = result.note
+            logger.warning("%s", self.note)
+        return result
 
     def _all_rows(
-        self, result: JsonResult, query: str, dataset: Dataset, seconds: float | None, began: float
+        self, result: Result, query: str, dataset: Dataset, seconds: float | None, began: float
     ) -> Iterator[Row]:
         """Yield the rows of an answer, or raise where they may not be all."""
         with self._whole(query, seconds, began):
@@ -258,7 +270,7 @@ class SparqlStore(BaseStore):
             text = to_sparql(Select((var("nothing"),), numbers(3), limit=wanted))
             try:
                 with self._request(text, Dataset(), JSON_RESULTS, None) as response:
-                    result = JsonResult(self.http.chunks(response, text))
+                    result = self._read(response, text)
                     rows = len(list(result))
                     asked = result.variables == ("nothing",)
             except (errors.StoreError, Incomplete, NoResult, UnicodeDecodeError) as error:
@@ -300,7 +312,7 @@ class SparqlStore(BaseStore):
                 with self._request(text, dataset, JSON_RESULTS, seconds) as response:
                     self._check_time(response, query)
                     with self._whole(query, seconds, began):
-                        page = list(JsonResult(self.http.chunks(response, text)))
+                        page = list(self._read(response, text))
                 self._check_end(query, seconds, began)
                 done += len(page)
                 if len(page) < cut.rows and done != int(str(number)):
@@ -321,15 +333,15 @@ class SparqlStore(BaseStore):
         try:
             response = self._query(query, dataset, self._accept(query), limits.seconds)
             media = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
-            chunks = self.http.chunks(response, query)
             if media not in _RESULT_TYPES and query_form(query) in _OF_TRIPLES:
                 with self._whole(query, limits.seconds, began):
+                    chunks = self.http.chunks(response, query)
                     triples = self._watch(triples_of(chunks, self.dialect.nt), query)
                     lines = list(self._within(triples, deadline, limits, query))
                 self._check_end(query, limits.seconds, began)
                 return lines
             with self._whole(query, limits.seconds, began):
-                result = JsonResult(chunks)
+                result = self._read(response, query)
             if result.boolean is not None:
                 self._check_end(query, limits.seconds, began)
                 return result.boolean
@@ -370,14 +382,20 @@ class SparqlStore(BaseStore):
         began = time.monotonic()
         response = self._query(query, dataset, JSON_RESULTS, seconds)
         with self._whole(query, seconds, began):
-            answer = JsonResult(self.http.chunks(response, query)).boolean
+            answer = self._read(response, query).boolean
         if answer is None:
             raise self.http.incomplete("it is no answer to ASK", query)
         self._check_end(query, seconds, began)
         return answer
 
     def _query(self, query: str, dataset: Dataset, accept: str, seconds: float | None) -> requests.Response:
-        response = self._request(query, dataset, accept, seconds)
+        try:
+            response = self._request(query, dataset, accept, seconds)
+        except errors.EndpointError as error:
+            if error.status != 406 or self._others or JSON_RESULTS not in accept:
+                raise
+            self._others = f", {OTHERS}"
+            response = self._request(query, dataset, accept, seconds)
         self._check(response, query)
         return response
 
@@ -389,13 +407,14 @@ class SparqlStore(BaseStore):
             form[name] = [graph for graph in graphs if graph != DEFAULT]
         # Of a form servers read some hundred kilobytes, and call what is left of the query malformed.
         long = len(query) > _FORM
+        headers = {"Accept": accept + self._others * (JSON_RESULTS in accept)}
         return self.http.send(
             "POST",
             self.paths.query,
             repeat=True,
             params=form if long else None,
             data=query.encode() if long else {"query": query, **form},
-            headers={"Accept": accept} | ({"Content-Type": "application/sparql-query"} if long else {}),
+            headers=headers | ({"Content-Type": "application/sparql-query"} if long else {}),
             seconds=seconds,
             query=query,
         )

@@ -11,12 +11,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from rdflib import Literal
+from rdflib import Literal, URIRef
 
 import mrag
 from mrag.errors import EndpointError, LoadError, QueryRefused, QueryTimeout
 from mrag.stores.base import Dataset, Limits
-from mrag.stores.http import Access
+from mrag.stores.engines import open_server
+from mrag.stores.http import Access, access_from_env
 from mrag.stores.sparql import DEFAULT, Paths, SparqlStore
 from mrag.stores.virtuoso import VirtuosoStore
 from tests.servers import Quiet, answering, free_port, oxigraph_server
@@ -28,8 +29,10 @@ Answer = Callable[[Quiet], None]
 
 
 @contextmanager
-def server(answer: Answer, *, certificate: tuple[Path, Path] | None = None) -> Iterator[str]:
-    """A loopback server that answers each request by `answer`."""
+def server(
+    answer: Answer, *, certificate: tuple[Path, Path] | None = None, known: Path | None = None
+) -> Iterator[str]:
+    """A loopback server that answers each request by `answer`, if its client is known."""
 
     class Handler(Quiet):
         protocol_version = "HTTP/1.1"
@@ -40,7 +43,7 @@ def server(answer: Answer, *, certificate: tuple[Path, Path] | None = None) -> I
 
         do_GET = do_POST = do_PUT = do_DELETE = respond
 
-    with answering(Handler, certificate) as at:
+    with answering(Handler, certificate, known) as at:
         yield f"{'http' if certificate is None else 'https'}://{at}/sparql"
 
 
@@ -187,6 +190,22 @@ def test_an_unknown_certificate_is_refused_and_a_known_one_trusted(tmp_path: Pat
         assert rows(url, verify=str(pair[0])) == 1
 
 
+def test_a_server_that_wants_a_certificate_of_the_client_gets_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pair = certificate(tmp_path)
+    with server(reply(200, ROW), certificate=pair, known=pair[0]) as url:
+        with pytest.raises(EndpointError, match=r"certificate of the client|closed the connection"):
+            rows(url, verify=str(pair[0]))
+        for name, path in zip(("CA", "CERT", "KEY"), (pair[0], *pair), strict=True):
+            monkeypatch.setenv(f"MRAG_STORE_{name}", str(path))
+        with open_server("sparql", url)[0] as opened:
+            assert len(opened.select("SELECT ?x { ?x ?y ?z }", D)) == 1
+    monkeypatch.setenv("MRAG_STORE_KEY", str(tmp_path / "none"))
+    with pytest.raises(LoadError, match="no such file"):
+        access_from_env()
+
+
 def test_logins_are_sent_and_never_shown() -> None:
     seen: list[str | None] = []
 
@@ -290,6 +309,34 @@ def test_a_request_goes_where_the_same_server_sends_it_and_nowhere_else(status: 
 def test_a_server_that_sends_in_a_circle() -> None:
     with server(reply(302, b"", Location="/sparql")) as url, pytest.raises(EndpointError, match="302"):
         rows(url)
+
+
+XML = b'<sparql xmlns="http://www.w3.org/2005/sparql-results#"><head><variable name="x"/></head><results>'
+XML += b'<result><binding name="x"><uri>urn:a</uri></binding></result></results></sparql>'
+TABLES = [
+    ("application/sparql-results+xml", XML, 10), ("text/xml", XML, 10),
+    ("text/tab-separated-values", b"?x\n<urn:a>\n", 1), ("text/csv", b"x\r\nurn:a\r\n", 1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("media", "body", "cut"), TABLES)
+def test_results_that_are_no_json_are_read_where_a_server_has_nothing_else(
+    media: str, body: bytes, cut: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    def answer(handler: Quiet) -> None:
+        (reply(200, body, media) if media in handler.headers["Accept"] else reply(406, b"no"))(handler)
+
+    with server(answer) as url, store(url) as opened:
+        for _ in range(2):
+            assert opened.select("SELECT ?x { ?x ?y ?z }", D).rows == [(URIRef("urn:a"),)]
+        notes = [record.message for record in caplog.records if "does not show" in record.message]
+        assert len(notes) == (body is not XML) and opened.note == "".join(notes)
+        body = body[:-cut]
+        with pytest.raises(EndpointError, match="not complete"):
+            opened.select("SELECT ?x { ?x ?y ?z }", D)
+        body = b"<html>Sign in, please</html>"
+        with pytest.raises(EndpointError, match=r"no result|not complete"):
+            opened.select("SELECT ?x { ?x ?y ?z }", D)
 
 
 def test_a_pause_that_a_server_asks_for_is_kept() -> None:
