@@ -23,7 +23,7 @@ def rows(path: str) -> Iterator[tuple[str, ...]]:
     """Yield the rows of a file of values with tabs between them, without its comments.
 
     Example:
-        >>> next(rows("planning/lexical/places.tsv"))
+        >>> next(rows("language/places.tsv"))
         ('Afghanistan', 'AF', 'AFG', 'Afghan,Afghani')
     """
     for line in files("mrag").joinpath(path).read_text(encoding="utf-8").splitlines():

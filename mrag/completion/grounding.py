@@ -34,8 +34,8 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import ALTERNATIVE, LABELS
 from mrag.index.embedding import Embedder, embedder
 from mrag.index.similarity import SimilarityIndex, SimilarityIndexes
+from mrag.language.english import root, synonym_roots
 from mrag.language.tokens import FUNCTION_WORDS, content, fold, language_of, tokens, words
-from mrag.planning.lexical.english import root, synonym_roots
 from mrag.rdf import queries
 from mrag.rdf.terms import OWL, RDF, RDFS, XSD, Term
 from mrag.rdf.terms import iri as read_iri

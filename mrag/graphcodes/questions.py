@@ -12,9 +12,9 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.graphcodes.code import Edge, GraphCode, Node, is_iri, readable
 from mrag.graphcodes.code_index import GraphCodeIndex
 from mrag.graphcodes.metrics import Ontology
+from mrag.language.english import is_empty
 from mrag.language.tokens import tokens
 from mrag.planning.lexical import Candidate, Named, NameMention
-from mrag.planning.lexical.english import is_empty
 from mrag.planning.lexicon import lexicon_of
 from mrag.planning.schema import PropertyInfo
 

@@ -24,6 +24,16 @@ from typing import Final
 from rdflib import RDF, Literal, URIRef
 
 from mrag.context.display import Display
+from mrag.language.english import (
+    AUXILIARIES,
+    CONVERSES,
+    DIMENSIONS,
+    is_done,
+    is_role,
+    positive,
+    root,
+    synonym_roots,
+)
 from mrag.language.possessive import compile_late
 from mrag.language.tokens import (
     AGENTS,
@@ -39,16 +49,6 @@ from mrag.language.tokens import (
     words_in,
 )
 from mrag.planning.lexical import Candidate
-from mrag.planning.lexical.english import (
-    AUXILIARIES,
-    CONVERSES,
-    DIMENSIONS,
-    is_done,
-    is_role,
-    positive,
-    root,
-    synonym_roots,
-)
 from mrag.planning.lexical.names import lacks_names
 from mrag.planning.lexicon import Lexicon
 from mrag.planning.plan import (

@@ -39,14 +39,7 @@ from mrag.planning.certainty import (
 from mrag.planning.following import LastAnswer, asked_after
 from mrag.planning.interchange import plan_to_json
 from mrag.planning.lexicon import lexicon_of
-from mrag.planning.loosening import (
-    Nearest,
-    Nothing,
-    has_bounds,
-    may_be_meant,
-    values_compared,
-    why_nothing,
-)
+from mrag.planning.loosening import Nearest, Nothing, has_bounds, may_be_meant, values_compared, why_nothing
 from mrag.planning.plan import Aggregate, Block, Comparison, Pattern, Plan, Scalar, Unknown
 from mrag.planning.profiling import local_name, schema_of
 from mrag.planning.proof import proofs
@@ -94,11 +87,7 @@ def sentences(
 ) -> list[Sentence]:
     """Return the sentences of an answer that has rows, or is yes.
 
-    Args:
-        reading: How the question was read.
-        rows: The rows as they are shown.
-        support: For each of the first rows what it rests on.
-        compared: What the two values are that a yes compares; "" if it compares none.
+    Each of the first rows has its support; of a yes, `compared` is what the two values are.
     """
     if reading.plan.yes_or_no:
         return [Sentence(f"Yes: {compared}." if compared else "Yes.", support[0] if support else (), True)]
@@ -115,10 +104,6 @@ def sentences(
 
 def looked_for(plan: Plan, name: Name) -> str:
     """Return that there is nothing of what a plan looks for, as a clause.
-
-    Args:
-        plan: The plan.
-        name: Returns the name of a term.
 
     Example:
         >>> from mrag.planning.plan import Column
@@ -137,13 +122,7 @@ def looked_for(plan: Plan, name: Name) -> str:
 
 
 def nothing_found(plan: Plan, nothing: Nothing, name: Name) -> tuple[str, str]:
-    """Return the sentence of an answer without rows, or of a no, and one that says more of it or is "".
-
-    Args:
-        plan: The plan.
-        nothing: Why it finds nothing.
-        name: Returns the name of a term.
-    """
+    """Return the sentence of an answer without rows, or of a no, and one that says more of it or is ""."""
     first = f"{'No' if plan.yes_or_no else 'None'}: {looked_for(plan, name)}."
     if nothing.compared is not None:
         return f"No: {values_in_words(*nothing.compared, name)}.", ""
@@ -166,13 +145,7 @@ def nothing_found(plan: Plan, nothing: Nothing, name: Name) -> tuple[str, str]:
 
 
 def values_in_words(plan: Plan, found: PlanResult, name: Name) -> str:
-    """Return what two values are: "the height of Rhone is 5, and that of Rhine is 7".
-
-    Args:
-        plan: The plan that finds them.
-        found: What it found.
-        name: Returns the name of a term.
-    """
+    """Return what two values are: "the height of Rhone is 5, and that of Rhine is 7"."""
     called, subjects = list[str](), list[str]()
     for column in plan.columns:
         own = tuple(p for p in plan.where.patterns if p.object == column.value)
@@ -244,14 +217,7 @@ def answer_of(
 ) -> Answer:
     """Return the answer that a reading gives, with what it rests on.
 
-    Args:
-        kg: The graph.
-        question: The question.
-        reading: How it was read.
-        result: What was found.
-        others: The other readings, by number, with what they find.
-        ends: When no more may be looked up.
-        nothing: Why there is nothing, if that is known already.
+    The other readings are told by their numbers; why there is nothing may be known already.
     """
     display = Display(kg)
     name, rows = TermNamer(kg, display), rows_of(display, reading, result)

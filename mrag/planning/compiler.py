@@ -238,10 +238,7 @@ def better(thing: ox.Variable, twin: ox.Variable, twins: Twins) -> list[sparql.P
         return sparql.Call("concat", (rank, text))
 
     way = _SAME if twins.closed else sparql.Repeated(sparql.Alternative((_SAME, sparql.Inverse(_SAME))))
-    return [
-        sparql.TriplePattern(thing, way, twin),
-        sparql.Filter(sparql.Compare(key(twin), "<", key(thing))),
-    ]
+    return [sparql.TriplePattern(thing, way, twin), sparql.Filter(sparql.Compare(key(twin), "<", key(thing)))]
 
 
 def patterns_of(patterns: Iterable[pl.Pattern], thing: pl.Unknown, name: pl.Unknown) -> list[pl.Pattern]:
@@ -286,9 +283,7 @@ class BlockCompiler:
     def block(self, block: pl.Block, around: pl.Block = NOTHING) -> list[sparql.Pattern]:
         """Return the patterns of a block, to be joined.
 
-        Args:
-            block: The block.
-            around: What must exist for the blocks around it to hold; its unknowns may be spoken of.
+        What stands around it must exist for the blocks around it to hold; its unknowns may be spoken of.
         """
         body: list[sparql.Pattern] = [self.plan(plan) for plan in block.plans]
         patterns = without_implied(block.patterns, self.schema)
@@ -406,10 +401,7 @@ class BlockCompiler:
             one = sparql.Select((self.values.variable(names[0]),), body, limit=1)
             body = sparql.Group((sparql.SubSelect(one),))
         counted = sparql.Select(((sparql.Count(), count),), body)
-        return [
-            sparql.SubSelect(counted),
-            sparql.Filter(sparql.Compare(count, "=", ox.Literal(0))),
-        ]
+        return [sparql.SubSelect(counted), sparql.Filter(sparql.Compare(count, "=", ox.Literal(0)))]
 
 
 def _is_led_to(unknown: pl.Unknown, around: pl.Block) -> bool:
@@ -429,12 +421,7 @@ def _lend(wanted: set[pl.Unknown], around: pl.Block) -> pl.Block:
     return patterns if wanted & reached(around) <= bound(patterns) else around
 
 
-_FOLDS: dict[pl.Fold, sparql.FoldName] = {
-    "sum": "SUM",
-    "average": "AVG",
-    "minimum": "MIN",
-    "maximum": "MAX",
-}
+_FOLDS: dict[pl.Fold, sparql.FoldName] = {"sum": "SUM", "average": "AVG", "minimum": "MIN", "maximum": "MAX"}
 _Key = tuple[tuple[pl.Unknown, ...], pl.Expression | None, pl.Block, FoldedAs]
 
 
@@ -447,13 +434,7 @@ class _Folding:
 
 
 class FoldCompiler:
-    """Compiles the aggregates of a plan.
-
-    Args:
-        blocks: Compiles blocks.
-        fresh: Makes a variable that nothing else is called.
-        plan: The plan.
-    """
+    """Compiles the aggregates of a plan."""
 
     def __init__(self, blocks: BlockCompiler, fresh: Callable[[str], ox.Variable], plan: pl.Plan) -> None:
         self._blocks, self._fresh, self._plan = blocks, fresh, plan
@@ -578,34 +559,13 @@ SPARE = 100
 """Rows that are asked for behind the limit of a plan, to find ties and what comes next."""
 
 
-def to_sparql(
-    plan: pl.Plan,
-    schema: Schema | None = None,
-    *,
-    spare: int | None = None,
-    most: int | None = None,
-    decimals: bool = False,
-    total: bool = True,
-    twins: Twins | None = None,
-) -> str:
-    """Print a plan as a query.
+def to_sparql(plan: pl.Plan, schema: Schema | None = None) -> str:
+    """Print a plan as a query: an ASK query for a plan without columns, a SELECT query for others.
 
     Args:
         plan: The plan.
         schema: What is known of the graph; numbers and dates of one datatype are read without looking at
             their text, and a class that follows from a property is not asked for.
-        spare: Ask for so many rows more than the limit and for those that the offset leaves out, for
-            `mrag.planning.run` to cut. By default the query has the limit and the offset of the plan,
-            unless ties are wanted, which no SPARQL query can cut.
-        most: Most rows that are wanted of a plan without a limit; one more is asked for.
-        decimals: Show computed numbers as xsd:decimal, for servers that print few digits of others; columns
-            of the result then have the order of the plan's, but not all their names.
-        total: Break ties by the terms of the rows, which takes some engines long.
-        twins: Where things have several names, which of them stands for the others; things then are told
-            once. By default every name is a thing of its own.
-
-    Returns:
-        An ASK query for a plan without columns, a SELECT query for others.
 
     Raises:
         ConfigError: If the plan says nothing sensible.
@@ -617,7 +577,7 @@ def to_sparql(
         >>> print(to_sparql(Plan(made, (Column(who, "who"),), limit=3)))
         SELECT DISTINCT ?who WHERE { ?film <urn:director> ?who . } ORDER BY ASC(str(?who)) LIMIT 3
     """
-    return printed(compile_plan(plan, schema, spare, most, decimals=decimals, total=total, twins=twins))
+    return printed(compile_plan(plan, schema))
 
 
 def compile_plan(
@@ -630,7 +590,14 @@ def compile_plan(
     total: bool = True,
     twins: Twins | None = None,
 ) -> sparql.Ask | sparql.Select:
-    """Return a plan as a query of typed patterns, for what is given as to `to_sparql`."""
+    """Return a plan as a query of typed patterns.
+
+    With `spare` it asks for so many rows more than the limit, and for those that the offset leaves out, for
+    `mrag.planning.run` to cut, as it must be where ties are wanted. Without a limit, one row more than `most`
+    is asked for. As `decimals` computed numbers are shown to servers that print few digits of others; columns
+    then have the order of the plan's, but not all their names. Not in `total`, ties are not broken by the
+    terms of the rows, which takes some engines long. With `twins`, things of several names are told once.
+    """
     check(plan)
     if plan.ties and spare is None:
         spare = SPARE

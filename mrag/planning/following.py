@@ -58,8 +58,6 @@ _WAYS: Final = 8
 """Plans with other names that are looked at; with more than one, it is open which is meant."""
 _NAMES: Final = ("class", "entity", "value")
 _OWNERS: Final = {"their": "them", "its": "it"}
-_TURNS: Final = {"most": True, "max": True, "top": True, "common": True, "fewest": False, "min": False}
-"""Cues that ask for the first ones, and whether those that have most."""
 _PLAIN: Final = frozenset("and show is who where when count name".split())
 """Cues that say nothing but that something is asked for."""
 BY_ITSELF: Final = "read as a question on its own: every word was read, and the graph can compute it"
@@ -189,12 +187,7 @@ def among(last: LastAnswer, topic: Topic, things: Sequence[URIRef]) -> pl.Block:
 def over(last: LastAnswer, topic: Topic, base: pl.Block, asked: Asked, schema: Schema) -> LastAnswer | None:
     """Return the plan that asks of what was found; None where the two cannot be one.
 
-    Args:
-        last: The plan that found it.
-        topic: What it found.
-        base: What holds of that: the block of the last plan, or `among`.
-        asked: What is asked of it.
-        schema: The schema of the graph.
+    What holds of what was found is the block of the last plan, or `among`.
     """
     inner = _unify(asked.plan, topic, base, schema)
     if inner is None:
@@ -299,10 +292,7 @@ def _are_related(topic: Topic, base: pl.Block, inner: pl.Block) -> bool:
 def free(base: pl.Block, instead: Sequence[pl.Condition], *, adds: bool) -> pl.Block:
     """Return a block without the conditions on values that other conditions speak of.
 
-    Args:
-        base: The block.
-        instead: The other conditions.
-        adds: Keep those that bound a value from the other side.
+    If they add, those that bound a value from the other side stay.
     """
     bounds: dict[pl.Unknown, set[str]] = {}
     for condition in instead:
@@ -446,12 +436,7 @@ class FollowText:
         return size if self.low[size:] == [] or _is(self.low[size], "open") else 0
 
     def wording(self, *, counted: bool, valued: bool) -> tuple[str, bool]:
-        """Return it with "them" for what was found before, and whether it asks for something of its own.
-
-        Args:
-            counted: Whether the last question was how many there are.
-            valued: Whether it begins with the name of a property.
-        """
+        """Return it with "them" for what was found before, and whether it asks for something of its own."""
         if size := self.chosen:
             behind = self.text[tokens(self.text)[size - 1].end :]
             return " ".join((*self.low[:size], "of them", behind.strip())), True
@@ -472,8 +457,7 @@ class FollowText:
     def pointers(self, named: int) -> list[int]:
         """Return which words point back.
 
-        Args:
-            named: Index of the first word that names a class; behind it and an "and", "they" points to that.
+        Behind the first word that names a class and an "and", "they" points to that.
         """
 
         def points(at: int, word: str) -> bool:
@@ -582,15 +566,7 @@ def asked_after(
     A question that can be read by itself is; what points back ("them"), or goes on ("and in Texas?"), edits
     the last plan.
 
-    Args:
-        kg: The graph.
-        reader: Its reader.
-        question: The question.
-        last: What was computed before.
-        own: Its readings by itself, best first.
-
-    Returns:
-        The readings, best first, and why there are no more of them; "" where it was read by itself.
+    Beside the readings, best first, is why there are no more of them; "" where it was read by itself.
     """
     return _FollowUp(kg, reader, FollowText.of(reader.glosses.of(question).text), last).readings(own)
 
@@ -635,9 +611,8 @@ class _FollowUp:
     def readings(self, own: Sequence[Reading]) -> tuple[list[Reading], str]:
         """Return its readings, given those by itself."""
         alone = [replace(r, note=r.note or BY_ITSELF) for r in own]
-        first = [] if self.pointers or len(self.classes) > 1 else list(self._first_ones(self.ways[0]))
-        if first or (self.stands_alone and self.said.asks):
-            return (first, self.why) if first else (alone, "")
+        if self.stands_alone and self.said.asks:
+            return alone, ""
         readings: dict[pl.Plan, Reading] = {}
         for reading in self._follow_ups():
             if not (reading.shown or reading.plan.yes_or_no):
@@ -707,25 +682,6 @@ class _FollowUp:
                 plan = replace(self.last.plan, where=where)
                 yield reading_of(plan, self.last.shown, likely(candidate.score), note)
                 return
-
-    def _first_ones(self, way: FollowUnits) -> Iterator[Reading]:
-        """Yield the plan for the rows alone that have most of what is folded: "which has the most"."""
-        plan, kinds = self.last.plan, [topic.cls for topic in self.topics]
-        folds = [c for c in plan.columns if c.name in self.last.shown and aggregates(c.value)]
-        turns = {_TURNS[cue] for cue in way.cues if cue in _TURNS}
-        number = 1
-        for unit in map(_names, way.named):
-            if unit.kind == "adjective" and unit.cue == "superlative" and not unit.options:
-                turns.add(unit.op == ">")
-            elif unit.kind == "quantity" and unit.op == "=" and unit.values[0].isdigit():
-                number = int(unit.values[0])
-            elif unit.kind != "class" or unit.options[0].term not in kinds:
-                return
-        if way.left or len(folds) != 1 or len(self.last.shown) < 2 or len(turns) != 1 or plan.order:
-            return
-        order = (pl.Order(folds[0].name, turns.pop()),)
-        plan = replace(plan, order=order, limit=number, ties=number == 1)
-        yield reading_of(plan, self.last.shown, likely(1.0), "read as a follow-up, about the first ones")
 
     def _over_the_last(self, form: str, asks: bool) -> Iterator[Reading]:
         """Yield readings of a wording in which words stand for what was found before."""

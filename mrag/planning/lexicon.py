@@ -18,11 +18,7 @@ from mrag.graph.naming import is_asked, names_beside
 from mrag.graph.record import ALTERNATIVE, mark
 from mrag.index.embedding import Embedder, Vectors
 from mrag.index.embedding import embedder as load_embedder
-from mrag.language.names import Likeness, is_place, is_signed, likeness_at
-from mrag.language.possessive import compile_late
-from mrag.language.tokens import TextToken, fold, tokens
-from mrag.planning.lexical import Candidate, Dimension, Named, NameMention
-from mrag.planning.lexical.english import (
+from mrag.language.english import (
     DIMENSIONS,
     Direction,
     is_empty,
@@ -33,6 +29,10 @@ from mrag.planning.lexical.english import (
     positive,
     root,
 )
+from mrag.language.names import Likeness, is_place, is_signed, likeness_at
+from mrag.language.possessive import compile_late
+from mrag.language.tokens import TextToken, fold, tokens
+from mrag.planning.lexical import Candidate, Dimension, Named, NameMention
 from mrag.planning.lexical.names import (
     SPAN,
     NamedThings,

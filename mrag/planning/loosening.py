@@ -128,11 +128,7 @@ class Nothing:
 def why_nothing(kg: KnowledgeGraph, plan: pl.Plan, schema: Schema, ends: float) -> Nothing:
     """Return why a plan finds nothing, by leaving out its conditions one at a time.
 
-    Args:
-        kg: The graph.
-        plan: A plan that has found nothing.
-        schema: The schema of the graph.
-        ends: When to give up, by the clock of `time.monotonic`.
+    It gives up when the clock of `time.monotonic` is at `ends`.
 
     Example:
         >>> from mrag.rdf.terms import Triple
@@ -274,14 +270,7 @@ def _nearest(seek: Seek, loose: pl.Plan, part: Loosened) -> Nearest | None:
 def values_compared(
     kg: KnowledgeGraph, plan: pl.Plan, schema: Schema, ends: float
 ) -> tuple[pl.Plan, PlanResult] | None:
-    """Return the two values that a yes compares, with the plan that finds them; None where it compares none.
-
-    Args:
-        kg: The graph.
-        plan: A plan for yes or no that holds.
-        schema: The schema of the graph.
-        ends: When to give up, by the clock of `time.monotonic`.
-    """
+    """Return the two values that a yes compares, with the plan that finds them; None if it compares none."""
     compared = [c for c in (*plan.where.conditions, *plan.having) if isinstance(c, pl.Comparison)]
     if not plan.yes_or_no or len(compared) != 1:
         return None

@@ -32,9 +32,9 @@ from mrag.errors import IndexError_
 from mrag.graph.kg import KnowledgeGraph, home
 from mrag.graph.naming import is_asked
 from mrag.graph.record import ALTERNATIVE, LABELS, mark, touched_since
+from mrag.language.english import TABLES, root
 from mrag.language.names import name_parts, split_identifier
 from mrag.language.possessive import compile_late
-from mrag.planning.lexical.english import TABLES, root
 from mrag.planning.reader.quantities import unit_called
 from mrag.planning.schema import (
     ClassEdge,
@@ -212,8 +212,7 @@ def number_in(text: str) -> float | None:
 def units_of_texts(texts: Sequence[str]) -> tuple[str, ...]:
     """Return the units and currencies that numbers in texts are told in, one for each size.
 
-    Args:
-        texts: Distinct values of a property. What stands behind a number and is no unit does not count.
+    What stands behind a number and is no unit does not count.
 
     Example:
         >>> units_of_texts(["12 kg", "900 g", "5"]), units_of_texts(["$3", "7 EUR"])
@@ -622,7 +621,7 @@ class _Touched:
 
 
 _KIND: Final = FolderKind(
-    "lexicon", 12, "It is built anew when a question is next asked; or delete its folder."
+    "lexicon", 13, "It is built anew when a question is next asked; or delete its folder."
 )
 
 
@@ -669,12 +668,8 @@ def keep(
 ) -> None:
     """Keep what is known of a graph, unless it has changed meanwhile or nothing can be written beside it.
 
-    Args:
-        kg: The graph.
-        revision: The revision that all of it is of.
-        state: What differs from revision to revision, which is little.
-        base: The revision at which the names were read as a whole; 0 where they have not been.
-        names: These, which are not written again where they are there.
+    The base is the revision at which its names were read as a whole, 0 where they have not been. Names that
+    are kept already are not written again.
     """
     folder = _folder(kg)
     if folder is None or not kg.keeps_counts or kg.revision != revision:
@@ -919,12 +914,7 @@ def unstated(kg: KnowledgeGraph, counts: Mapping[str, int], above: Ancestors) ->
 
 
 def members(kg: KnowledgeGraph, above: Ancestors) -> dict[str, int]:
-    """Return how many things are in classes or in those that count as narrower.
-
-    Args:
-        kg: The knowledge graph.
-        above: The superclasses that members of a class are not said to be in.
-    """
+    """Return how many things are in classes or in those that count as narrower."""
     below: defaultdict[str, list[str]] = defaultdict(list)
     for c, a in sorted((c, a) for c, over in above.items() for a in over):
         below[a].append(c)
@@ -940,10 +930,7 @@ def members(kg: KnowledgeGraph, above: Ancestors) -> dict[str, int]:
 def raised(uses: Mapping[str, PropertyUsage], edges: Edges, above: Ancestors) -> Edges:
     """Let superclasses have the properties of their subclasses, in place, and return the edges with theirs.
 
-    Args:
-        uses: How properties are used.
-        edges: How many triples lead from class to class.
-        above: The superclasses that members of a class are not said to be in.
+    Superclasses are those that members of a class are not said to be in.
     """
     for use in uses.values():
         for shares, most in ((use.domains, use.subjects), (use.ranges, use.objects)):

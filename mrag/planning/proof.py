@@ -47,9 +47,7 @@ Binding: TypeAlias = Mapping[pl.Unknown, Term]
 def witnesses(plan: pl.Plan, row: Cells) -> Iterator[tuple[pl.Block, int | None]]:
     """Yield the blocks whose solutions a row rests on, and how many of them it needs; None is all.
 
-    Args:
-        plan: The plan that was run.
-        row: The row, as it gave it; empty for yes or no.
+    The row is empty for yes or no.
     """
     cells = dict(zip(plan.columns, row, strict=True)) if row else {}
     grouped = {k.value: c for k, c in ((k, cells.get(k)) for k in keys(plan)) if c is not None}
@@ -78,12 +76,7 @@ def witnesses(plan: pl.Plan, row: Cells) -> Iterator[tuple[pl.Block, int | None]
 def blocks_of_rows(plan: pl.Plan, rows: Sequence[Cells]) -> list[tuple[pl.Block, int | None]]:
     """Return the blocks whose solutions several rows rest on, as `witnesses` does for each of them.
 
-    Args:
-        plan: The plan that was run.
-        rows: Rows, as it gave them.
-
-    Returns:
-        Blocks, with how many of their solutions each row needs; none where a row is not told by those alone.
+    Each comes with how many of its solutions a row needs; none where a row is not told by those alone.
     """
     listed = [c.value for c in plan.columns if not aggregates(c.value)]
     folds = folds_of(plan)
@@ -99,12 +92,7 @@ def blocks_of_rows(plan: pl.Plan, rows: Sequence[Cells]) -> list[tuple[pl.Block,
 
 
 def one_of_rows(plan: pl.Plan, rows: Sequence[Cells]) -> tuple[pl.Unknown, pl.Block] | None:
-    """Return an unknown that all of several rows show, and the block that it is what one of them shows.
-
-    Args:
-        plan: The plan that was run.
-        rows: Rows, as it gave them.
-    """
+    """Return an unknown that all of several rows show, and the block that it is what one of them shows."""
     columns = enumerate(plan.columns)
     sure = [
         (at, c.value) for at, c in columns if isinstance(c.value, pl.Unknown) and c.value in bound(plan.where)
@@ -124,12 +112,7 @@ def one_of_rows(plan: pl.Plan, rows: Sequence[Cells]) -> tuple[pl.Unknown, pl.Bl
 
 
 def of_row(plan: pl.Plan, row: Cells) -> pl.Plan:
-    """Return a grouped plan for those groups alone that a row may be of, by the values that it shows.
-
-    Args:
-        plan: The plan that was run.
-        row: A row, as it gave it.
-    """
+    """Return a grouped plan for those groups alone that a row may be of, by the values that it shows."""
     told, folded = list[pl.Condition](), list[pl.Condition]()
     for column, cell in zip(plan.columns, row, strict=True):
         if cell is None:
@@ -277,14 +260,7 @@ def with_groups(
     Two people of one name who own a dog each and three are told apart by who they are, which their rows need
     not show. Of several groups that give the same row, the first is taken.
 
-    Args:
-        kg: The graph.
-        plan: The plan that was run.
-        rows: Rows, as it gave them; one without cells for yes or no.
-        limits: How long it may take.
-
-    Returns:
-        The plan and the rows as they are, where they show everything, or the groups are not found.
+    They are as they were where they show everything, or the groups are not found.
     """
     hidden = [u for u in dict.fromkeys(plan.group_by) if all(c.value != u for c in plan.columns)]
     if not hidden or (not all(rows) and not plan.yes_or_no):
@@ -325,10 +301,7 @@ MOST = 500
 def lines_of(kg: KnowledgeGraph, several: Sequence[Sequence[Triple]], most: int) -> list[Context]:
     """Return those of some triples that are in the graph as lines, for each of several sequences.
 
-    Args:
-        kg: The graph.
-        several: The triples; those of all together are looked for at once.
-        most: Most lines of each.
+    The triples of all together are looked for at once.
     """
     return in_passes(kg, lambda: _lines_of(kg, several, most))
 
@@ -443,13 +416,7 @@ def proofs(
 
     Where that is possible, one query finds the triples of all rows.
 
-    Args:
-        kg: The graph.
-        plan: The plan that was run.
-        rows: Rows, as `run` gave them.
-        most: Most triples of a row.
-        ends: When the time is over, by the monotonic clock.
-        enough: With how many triples to end.
+    It ends at a time of the monotonic clock, or with enough triples.
 
     Raises:
         StoreError: If the store cannot answer, or not in time.

@@ -107,11 +107,6 @@ def left_out(lexicon: Lexicon, question: str, plan: Plan) -> tuple[tuple[str, ..
 
     Names, numbers, operations and what is asked for have to be in the plan; other words a model may have put
     in its own way.
-
-    Args:
-        lexicon: The names of the graph.
-        question: The question.
-        plan: A plan that a model has helped to read.
     """
     verdict = account(lexicon, question, plan, [c.name for c in plan.columns])
     gaps = (*verdict.gaps, *verdict.loose)

@@ -70,12 +70,7 @@ def run_readings(
     What the likeliest one gave is returned beside them, or why nothing was found. Each that found something
     is told, as `empty`, how likely those are that found nothing.
 
-    Args:
-        kg: The graph.
-        readings: The readings, likeliest first.
-        wanted: How many are to find something.
-        ends: When no more may be run.
-        tried: How many are run, however long that takes; by default as many as there is time for.
+    As many are run as there is time for, or as many as may be tried, however long that takes.
     """
     found: list[tuple[Reading, PlanResult]] = []
     first: PlanResult | str = "nothing in this graph fits the question"
@@ -173,12 +168,7 @@ def found_something(reading: Reading, result: PlanResult) -> bool:
 
 
 class TermNamer:
-    """Names the terms of a plan in words; properties of dates and numbers are nouns.
-
-    Args:
-        kg: The graph.
-        display: What knows the names of its things.
-    """
+    """Names the terms of a plan in words; properties of dates and numbers are nouns."""
 
     def __init__(self, kg: KnowledgeGraph, display: Display | None = None) -> None:
         self._properties, self._shown = schema_of(kg).properties, display or Display(kg)

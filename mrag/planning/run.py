@@ -181,12 +181,7 @@ def ask_together(
 ) -> Found:
     """Return what plans find that a server is asked for at once; nothing where it cannot answer that.
 
-    Args:
-        kg: The graph.
-        plans: The plans.
-        schema: What is known of the graph.
-        most: How many rows are wanted of the first, and of each of the others.
-        seconds: How long it may take.
+    The first of them gets as many rows as the first number says, each other one as the second.
     """
     asked: dict[str, tuple[Ask | Select, int, str]] = {}
     for plan in plans:

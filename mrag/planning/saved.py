@@ -66,13 +66,7 @@ class SavedQuestion:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON values, without its plan."""
-        return {
-            "name": self.name,
-            "question": self.question,
-            "reading": self.reading,
-            "author": self.author,
-            "saved": self.saved,
-        }
+        return {name: getattr(self, name) for name in ("name", "question", "reading", "author", "saved")}
 
 
 def save_question(
@@ -230,13 +224,7 @@ SavedPattern: TypeAlias = list[Slot | list[str]]
 
 
 class SaidValues:
-    """What words of a question may stand for in slots.
-
-    Args:
-        lexicon: The names of the graph.
-        fitter: Tells what fits where.
-        text: The question.
-    """
+    """What words of a question may stand for in slots."""
 
     def __init__(self, lexicon: Lexicon, fitter: SlotFitter, text: str) -> None:
         self._text, self._words = text, tokens(text)
@@ -264,13 +252,7 @@ class SaidValues:
 
 
 def taught(kg: KnowledgeGraph, reader: RoleReader, text: str) -> list[Reading]:
-    """Return the readings of a question that questions saved before teach, best first.
-
-    Args:
-        kg: The graph.
-        reader: Its reader.
-        text: The question.
-    """
+    """Return the readings of a question that questions saved before teach, best first."""
     every = list_questions(kg)
     if not every:
         return []

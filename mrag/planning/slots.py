@@ -130,12 +130,7 @@ def _is_bound(part: object) -> TypeGuard[pl.Comparison]:
 
 
 def fill(plan: pl.Plan, changes: Sequence[tuple[Slot, Filling]]) -> pl.Plan:
-    """Return a plan with something else in the places of some of its slots, all at once.
-
-    Args:
-        plan: The plan.
-        changes: Slots, each with what is put there.
-    """
+    """Return a plan with something else in the places of some of its slots, all at once."""
     for slot, new in changes:
         plan = _compared(plan, slot, new) if slot.bounds else plan
     # All names at once: what one slot gets may be what another one held.
@@ -175,12 +170,7 @@ def _compared(plan: pl.Plan, slot: Slot, new: Any) -> pl.Plan:
 
 
 class SlotFitter:
-    """Tells what may stand in a slot.
-
-    Args:
-        kg: The graph.
-        schema: Its schema.
-    """
+    """Tells what may stand in a slot."""
 
     def __init__(self, kg: KnowledgeGraph, schema: Schema) -> None:
         self._kg = kg
@@ -188,13 +178,7 @@ class SlotFitter:
         self._classes: dict[Term, set[str]] = {}
 
     def options(self, unit: Unit, said: str, slots: Sequence[Slot]) -> Iterator[SlotOption]:
-        """Yield the slots that a unit fits, and with what.
-
-        Args:
-            unit: A name, a quantity or a time.
-            said: Its words.
-            slots: The slots.
-        """
+        """Yield the slots that a unit fits, and with what."""
         for slot in slots:
             if slot.bounds and (bounds := self._bounds(unit, slot)):
                 yield SlotOption(slot, bounds, said, 1.0)

@@ -231,9 +231,7 @@ SECOND = "^.{16}:[0-5][0-9]"
 def part_of_date(name: Part | OneOf["time"], given: Given) -> Given:
     """Return a part of the date in a text.
 
-    Args:
-        name: The part; `time` is the date with the time to the second, midnight where there is none.
-        given: The text.
+    `time` is the date with the time to the second, midnight where there is none.
     """
     text = given.value
     if isinstance(text, ox.Literal):
@@ -260,15 +258,7 @@ def _known_value(name: Part | OneOf["time"], given: Given) -> Given:
 def has_type(
     value: sparql.Expression, form: Form, relation: Relation, bound: str, part: Precision
 ) -> sparql.Expression | None:
-    """Return the comparison of a typed date with a bound; None where it has to be made by their texts.
-
-    Args:
-        value: The date.
-        form: What it is: a date, or one with a time.
-        relation: How it is compared.
-        bound: The date that it is compared with.
-        part: How precisely it is compared.
-    """
+    """Return the comparison of a typed date with a bound; None where it has to be made by their texts."""
     day, time = date_part("date", bound), stamp(bound)
     if day is None or time is None or part == "year-month" or (part == "time") != (form == "time"):
         return _by_days(value, relation, day) if part == "date" and isinstance(day, str) else None
@@ -672,13 +662,7 @@ class ValueCompiler:
 
 
 def bind(given: Given, variable: ox.Variable, nothing: Callable[[], ox.Variable]) -> list[sparql.Pattern]:
-    """Return the pattern that gives a variable a value, where it has one.
-
-    Args:
-        given: The value.
-        variable: The variable.
-        nothing: Makes a variable that is never bound.
-    """
+    """Return the pattern that gives a variable a value, where it has one."""
     if given.value == variable:
         return []
     if not given.guards:
@@ -693,9 +677,7 @@ _Key: TypeAlias = sparql.Expression | sparql.Descending
 def kind_of(expression: pl.Expression, columns: Mapping[str, Kind] | None = None) -> Kind:
     """Return what an expression is known to be, whatever the graph holds.
 
-    Args:
-        expression: The expression.
-        columns: What columns are, by name, where it may speak of columns.
+    Columns are told by name, where it may speak of columns.
 
     Example:
         >>> from mrag.planning import DatePart, Unknown
@@ -781,10 +763,7 @@ def in_order(
 ) -> list[Cells]:
     """Return rows in the order of a plan, those without a value last; ties break by the terms of the row.
 
-    Args:
-        rows: The rows.
-        plan: The plan.
-        called: What things are called, by which they are put in order; by their IRIs where it is not known.
+    Things are put in order by what they are called, or by their IRIs where that is not known.
     """
     ordered = sorted(rows, key=lambda row: [str(cell if cell is not None else "") for cell in row])
     names = [c.name for c in plan.columns]

@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 from urllib.parse import quote
 
 from mrag.graph.kg import KnowledgeGraph
-from mrag.planning.lexical.english import is_empty, root
+from mrag.language.english import is_empty, root
 from mrag.planning.lexical.names import lacks_names
 from mrag.planning.profiling import local_name, usual_ways
 from mrag.planning.schema import ClassEdge, ClassInfo, PropertyInfo, Schema, measured_by, tells_units

@@ -46,13 +46,7 @@ def all_of(said: Sequence[str]) -> str:
 def by_group(text: str, keys: Sequence[str], each: str) -> tuple[str, list[str]]:
     """Name groups where words speak of them.
 
-    Args:
-        text: The words.
-        keys: What is grouped by.
-        each: What stands in place of "the" before it.
-
-    Returns:
-        The words, and the groups that they do not speak of.
+    Returns the words, and the groups that they do not speak of.
 
     Example:
         >>> by_group("the number of vendors based in the country", ["country", "year"], "each")
@@ -156,11 +150,6 @@ def to_words(plan: pl.Plan, name: Callable[[Term], str]) -> str:
 def part_to_words(plan: pl.Plan, part: pl.Condition | pl.Block | pl.Pattern, name: Name) -> str:
     """Return a condition, a negation or a pattern of a plan in words, as `to_words` says it.
 
-    Args:
-        plan: The plan.
-        part: What belongs to it.
-        name: Returns the name of a term.
-
     Example:
         >>> from rdflib import Literal, URIRef
         >>> from mrag.planning import Block, Pattern, Plan, Unknown
@@ -212,23 +201,6 @@ class _Words:
             return f"is {label}"  # "located in state"
         verb = kind == "phrase" and (" " in label or label.endswith("s"))
         return said if verb and not said.startswith("has the ") else ""
-
-    def _several(self, pattern: pl.Pattern, block: pl.Block, main: pl.Unknown | None) -> str | None:
-        """Return that a property relates the main thing to several names, said once; None if to one."""
-        same = [
-            p
-            for p in block.patterns
-            if (p.subject, p.predicate) == (pattern.subject, pattern.predicate)
-            and isinstance(p.object, URIRef | Literal)
-        ]
-        if pattern.subject != main or pattern not in same or len(same) < 2 or pattern.predicate == RDF.type:
-            return None
-        if pattern != same[0]:
-            return ""
-        others = join([self.value(p.object) for p in same])
-        if self._verb(pattern):
-            return self._relate(pattern, "which", others)
-        return f"whose {plural(self._predicate(pattern))} are {others}"
 
     @staticmethod
     def _own(which: str, said: str) -> str:
@@ -426,11 +398,7 @@ class _Words:
         own: list[str] = []
         others: list[str] = []
         for p in block.patterns:
-            several = self._several(p, block, main)
-            if several is None:
-                (own if main in (p.subject, p.object) else others).append(self._pattern(p, block, main))
-            elif several:
-                own.append(several)
+            (own if main in (p.subject, p.object) else others).append(self._pattern(p, block, main))
         for said in (self.condition(c) for c in block.conditions if not self._is_said(c, block)):
             (own if said.startswith("other than ") else others).append(said)
         for branches in block.either:

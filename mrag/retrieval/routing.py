@@ -17,10 +17,10 @@ from mrag.generation.prompts import NAMES_APART, PENDING
 from mrag.generation.result import Answer, OtherReading
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import twins_of
+from mrag.language.english import positive
 from mrag.language.tokens import words
 from mrag.planning.answering import HELPED, Attempt, abstained, compute
 from mrag.planning.following import LastAnswer
-from mrag.planning.lexical.english import positive
 from mrag.planning.reader.units import cues_in, meanings
 from mrag.planning.results import Planner
 from mrag.retrieval.rankers import Question, Ranker

@@ -17,8 +17,8 @@ import mrag.planning.lexicon
 from mrag.graph.connection import open_store
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.updates import update
+from mrag.language.english import SpellingIndex, distance, edits_allowed, other_names, positive
 from mrag.language.tokens import tokens
-from mrag.planning.lexical.english import SpellingIndex, distance, edits_allowed, other_names, positive
 from mrag.planning.lexical.names import NamedThings, NameMatcher, NameTable, ReadNames
 from mrag.planning.lexical.schema_words import voice_of
 from mrag.planning.lexicon import Candidate, Lexicon, lexicon_of, names_of

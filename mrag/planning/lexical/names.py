@@ -22,10 +22,7 @@ import pyoxigraph as ox
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import is_asked, name_part, whole_name
 from mrag.graph.record import LABELS
-from mrag.language.names import iri_words, is_place
-from mrag.language.tokens import TextToken, bare, fold, keys, tokens, words_in
-from mrag.planning.lexical import Candidate, Way
-from mrag.planning.lexical.english import (
+from mrag.language.english import (
     SpellingIndex,
     distance,
     edits_allowed,
@@ -36,6 +33,9 @@ from mrag.planning.lexical.english import (
     other_names,
     root,
 )
+from mrag.language.names import iri_words, is_place
+from mrag.language.tokens import TextToken, bare, fold, keys, tokens, words_in
+from mrag.planning.lexical import Candidate, Way
 from mrag.planning.profiling import local_name, quads
 from mrag.planning.schema import Schema
 from mrag.rdf import queries
@@ -156,7 +156,7 @@ class NameTable:
         stems: Hashes of roots, ascending.
         starts: Where the names of each root begin in `postings`; one more than there are roots.
         postings: Names with a root, ascending for each.
-        spelling: The words by their deletions.
+        spelling: The words by their letters.
     """
 
     texts: Blob
@@ -225,7 +225,7 @@ class NameTable:
             stems[order],
             starts,
             rows[np.argsort(ids_, kind="stable")],
-            SpellingIndex.of([word for word, _ in words]),
+            SpellingIndex.of(word for word, _ in words),
         )
 
     def __len__(self) -> int:
@@ -290,12 +290,7 @@ class ReadNames:
 
     @classmethod
     def of(cls, pairs: Sequence[tuple[str, str]], values: Mapping[str, Mapping[int, int]]) -> ReadNames:
-        """Return the tables of entities with their names, in order, and of values.
-
-        Args:
-            pairs: Entities with their names, in order.
-            values: Values, with how often each property, as a number, has them.
-        """
+        """Return the tables of entities with their names, in order, and of values."""
         terms: list[str] = []
         for thing, _ in pairs:
             if not terms or terms[-1] != thing:
@@ -429,9 +424,7 @@ class NamedThings:
     ) -> NamedThings:
         """Return the names after a change.
 
-        Args:
-            names: Entities, each with all the names that it has now; none for those that are named no more.
-            values: Texts, each with how often properties, as numbers, have it now.
+        Entities come with all the names that they have now, texts with how often properties have them now.
         """
         worded = {entity: sorted(filter(_words_of, texts)) for entity, texts in names.items()}
         others = {entity: texts for entity, texts in worded.items() if texts != self.names_of(entity)}
@@ -614,9 +607,7 @@ class NameMatcher:
     ) -> Iterator[tuple[Span, Candidate]]:
         """Yield what spans of a question may name, the same thing perhaps more than once.
 
-        Args:
-            words: The words of the question.
-            spans: The spans whose whole may be a name; parts of names are sought everywhere.
+        Spans are those whose whole may be a name; parts of names are sought everywhere.
         """
         if not len(self._read) + len(self._fresh):
             return

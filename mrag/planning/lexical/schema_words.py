@@ -11,19 +11,7 @@ from math import log1p
 from typing import Final
 from typing import Literal as OneOf
 
-from mrag.language.tokens import (
-    PERSON_WORDS,
-    VERBS,
-    TextToken,
-    content,
-    fold,
-    is_stopword,
-    stem,
-    words,
-    words_in,
-)
-from mrag.planning.lexical import Candidate, Dimension, Named, NameMention, Way
-from mrag.planning.lexical.english import (
+from mrag.language.english import (
     CONVERSES,
     DIMENSIONS,
     SPENT,
@@ -38,6 +26,18 @@ from mrag.planning.lexical.english import (
     root,
     synonym_roots,
 )
+from mrag.language.tokens import (
+    PERSON_WORDS,
+    VERBS,
+    TextToken,
+    content,
+    fold,
+    is_stopword,
+    stem,
+    words,
+    words_in,
+)
+from mrag.planning.lexical import Candidate, Dimension, Named, NameMention, Way
 from mrag.planning.lexical.names import NamedThings
 from mrag.planning.schema import PropertyInfo, Schema
 
@@ -396,12 +396,7 @@ _PHRASE = r"([^\W\d_][\w -]*?)(?=\s*(?:[,;.()/|]|\bor\b|\band\b|$))"
 
 
 class CodeWords:
-    """What the codes of a graph stand for.
-
-    Args:
-        schema: The schema.
-        things: The names, which hold the values.
-    """
+    """What the codes of a graph stand for."""
 
     def __init__(self, schema: Schema, things: NamedThings) -> None:
         self._phrases: dict[tuple[str, ...], dict[str, list[str]]] = {}
@@ -425,11 +420,8 @@ class CodeWords:
     ) -> Iterator[NameMention]:
         """Yield what words of a question are written as codes.
 
-        Args:
-            question: The words of the question.
-            clear: Places of words that name something as they stand, or in another form of the word.
-            exact: Those of words that name something as they stand; what a code stands for word for word is
-                rather meant than another form of a name: "delayed" than a delay.
+        Words that name something as they stand (`exact`) or in another form (`clear`) are left out. What a
+        code stands for word for word is rather meant than another form of a name: "delayed" than a delay.
         """
         if not self._phrases:
             return

@@ -16,9 +16,9 @@ from typing import Final
 from rdflib import URIRef
 
 from mrag.graph.kg import KnowledgeGraph
+from mrag.language.english import BEING, DIMENSIONS, positive, root, synonym_roots
 from mrag.language.tokens import PREPOSITIONS, TextToken
 from mrag.planning.lexical import Candidate
-from mrag.planning.lexical.english import BEING, DIMENSIONS, positive, root, synonym_roots
 from mrag.planning.lexicon import Lexicon
 from mrag.planning.plan import Aggregate, Block, Column, Comparison, Pattern, Plan, Unknown
 from mrag.planning.reader.frames import RoleItem

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
+from mrag.language.english import root
 from mrag.language.tokens import words_in
 from mrag.planning.lexical import Candidate
-from mrag.planning.lexical.english import root
 from mrag.planning.reader.quantities import NUMBERS, unit_called, unit_of
 from mrag.planning.reader.units import Unit, meanings
 from mrag.planning.reader.world import ComputedProperty, SchemaWays

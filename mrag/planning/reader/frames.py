@@ -10,9 +10,9 @@ from typing import Literal as OneOf
 
 from rdflib import RDF, Literal, URIRef
 
+from mrag.language.english import root
 from mrag.language.tokens import PREPOSITIONS
 from mrag.planning.lexical import Candidate
-from mrag.planning.lexical.english import root
 from mrag.planning.plan import (
     Aggregate,
     Arithmetic,

@@ -14,9 +14,9 @@ from functools import cache
 from pathlib import Path
 from typing import Final, cast
 
+from mrag.language.english import is_empty, root, synonym_roots
 from mrag.language.tokens import TextToken, bare, language_of, tokens
 from mrag.planning.lexical import Candidate, NameMention, Way
-from mrag.planning.lexical.english import is_empty, root, synonym_roots
 from mrag.planning.lexical.schema_words import SchemaName
 from mrag.planning.lexicon import Lexicon, best
 from mrag.planning.reader.plain import PlainEnglish

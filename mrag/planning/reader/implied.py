@@ -8,9 +8,9 @@ from dataclasses import replace
 from functools import cache, cached_property
 from typing import Final
 
+from mrag.language.english import root
 from mrag.language.tokens import AGENTS, PERSON_WORDS, TextToken, fold
 from mrag.planning.lexical import Candidate
-from mrag.planning.lexical.english import root
 from mrag.planning.lexical.schema_words import CodeWords
 from mrag.planning.lexicon import Lexicon
 from mrag.planning.reader.units import Unit, is_free, meanings

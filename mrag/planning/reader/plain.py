@@ -11,10 +11,7 @@ from functools import cache, cached_property
 from typing import Final
 
 from mrag.index.embedding import word_pieces
-from mrag.language.grammar import plural
-from mrag.language.tokens import TextToken, tokens
-from mrag.language.tokens import words as words_of
-from mrag.planning.lexical.english import (
+from mrag.language.english import (
     SpellingIndex,
     distance,
     edits_allowed,
@@ -23,6 +20,9 @@ from mrag.planning.lexical.english import (
     positive,
     root,
 )
+from mrag.language.grammar import plural
+from mrag.language.tokens import TextToken, tokens
+from mrag.language.tokens import words as words_of
 from mrag.planning.lexicon import Lexicon
 from mrag.planning.reader.units import meanings
 

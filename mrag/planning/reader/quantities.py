@@ -10,8 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from mrag.language.english import root
 from mrag.language.tokens import TextToken, tokens
-from mrag.planning.lexical.english import root
 from mrag.planning.schema import PropertyInfo
 
 _ONES: Final = (

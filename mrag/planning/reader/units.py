@@ -13,9 +13,9 @@ from typing import Final, TypeAlias
 from typing import Literal as OneOf
 
 from mrag.graph.record import LABELS
+from mrag.language.english import AUXILIARIES, DIMENSIONS, is_empty, positive, root
 from mrag.language.tokens import TextToken, fold, is_stopword, tokens
 from mrag.planning.lexical import Candidate, NameMention
-from mrag.planning.lexical.english import AUXILIARIES, DIMENSIONS, is_empty, positive, root
 from mrag.planning.lexicon import Lexicon
 from mrag.planning.plan import Relation
 from mrag.planning.reader.quantities import Amount, amounts_in

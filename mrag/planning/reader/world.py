@@ -12,7 +12,7 @@ from typing import Final, TypeAlias, get_args
 
 from rdflib import Literal, URIRef
 
-from mrag.planning.lexical.english import root
+from mrag.language.english import root
 from mrag.planning.plan import Arithmetic, DatePart, Days, Expression, Number, Operation, Part
 from mrag.planning.reader.quantities import unit_called, unit_of
 from mrag.planning.schema import PropertyInfo, Schema

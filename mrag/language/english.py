@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import gzip
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
-from itertools import combinations
 from typing import Final
 from typing import Literal as OneOf
 
@@ -31,7 +30,7 @@ _TITLES: Final = words("mr mrs ms miss dr prof professor sir madam mister")
 
 TABLES: Final = defaultdict[str, list[list[str]]](list)
 """The rows of the tables of `english.tsv`."""
-for _table, *_row in rows("planning/lexical/english.tsv"):
+for _table, *_row in rows("language/english.tsv"):
     TABLES[_table].append(_row)
 
 BEING: Final = words("is are was were")
@@ -165,7 +164,7 @@ _FREQUENT: Final = 5000
 
 @lru_cache(maxsize=1)
 def _frequent() -> frozenset[str]:
-    packed = files("mrag.index").joinpath("data/bert-uncased-vocab.txt.gz").read_bytes()
+    packed = files("mrag").joinpath("index/data/bert-uncased-vocab.txt.gz").read_bytes()
     known = gzip.decompress(packed).decode("utf-8").splitlines()
     # The vocabulary begins with signs and letters; its words come by how often they are written.
     return frozenset(known[known.index("the") :][:_FREQUENT])
@@ -215,16 +214,8 @@ def positive(adjective: str) -> str | None:
     return None
 
 
-Hashes = npt.NDArray[np.uint64]
-Places = npt.NDArray[np.int64]
-
-_PREFIX: Final = 7
 _SHORTEST: Final = 4
 _LONG: Final = 8
-_PRIME: Final = np.uint64(1099511628211)
-_LOW: Final = np.uint64(0xFFFFFFFF)
-_HIGH: Final = np.uint64(0xFFFFFFFF00000000)
-_BASIS: Final = np.uint64(14695981039346656037)
 
 
 def edits_allowed(word: str) -> int:
@@ -234,10 +225,10 @@ def edits_allowed(word: str) -> int:
 
 @dataclass(frozen=True)
 class SpellingIndex:
-    """Words by their deletions.
+    """Words by the letters that they have.
 
     Attributes:
-        forms: In each the hash of a deletion and, in its lower half, the word that it comes from, ascending.
+        letters: In each word a bit for each letter that is in it, and one for each that is in it again.
 
     Example:
         >>> index = SpellingIndex.of(["kurosawa", "lopez", "rome"])
@@ -245,46 +236,33 @@ class SpellingIndex:
         [[0], [1], [2]]
     """
 
-    forms: Hashes
+    letters: npt.NDArray[np.uint64]
 
     @classmethod
-    def of(cls, words: Sequence[str]) -> SpellingIndex:
-        """Return the index of words, which go by their place."""
-        forms: list[Hashes] = []
-        by_size: dict[tuple[int, int], list[int]] = {}
-        for at, word in enumerate(words):
-            if edits := edits_allowed(word):
-                by_size.setdefault((min(len(word), _PREFIX), edits), []).append(at)
-        for (size, edits), group in sorted(by_size.items()):
-            letters = np.array([list(map(ord, words[at][:size])) for at in group], dtype=np.uint64)
-            places = np.array(group, dtype=np.uint64)
-            forms.extend(_hashed(letters[:, kept]) | places for kept in _kept(size, edits))
-        every = np.concatenate(forms) if forms else np.empty(0, np.uint64)
-        forms.clear()
-        every.sort()
-        return cls(every)
+    def of(cls, words: Iterable[str]) -> SpellingIndex:
+        """Return the index of words, which go by their place; those that are never misspelt are near none."""
+        return cls(np.array([_letters(w) if edits_allowed(w) else 2**64 - 1 for w in words], np.uint64))
 
-    def near(self, word: str, edits: int) -> Places:
+    def near(self, word: str, edits: int) -> npt.NDArray[np.int64]:
         """Return the places of words that may be within some edits of a word; some are further away."""
-        if not len(self.forms):
-            return np.empty(0, np.int64)
-        kept = _kept(min(len(word), _PREFIX), edits)
-        wanted = np.array(sorted({_hash([ord(word[at]) for at in one]) for one in kept}), dtype=np.uint64)
-        starts = np.searchsorted(self.forms, wanted, "left")
-        ends = np.searchsorted(self.forms, wanted | _LOW, "right")
-        found = [self.forms[a:b] & _LOW for a, b in zip(starts, ends, strict=True) if b > a]
-        every = np.sort(np.concatenate(found)).astype(np.int64) if found else np.empty(0, np.int64)
-        # np.unique would import masked arrays, in some 30 ms.
-        return every[np.diff(every, prepend=-1) > 0]
+        # An edit puts in a letter, takes one out, or both.
+        other = np.bitwise_count(self.letters ^ np.uint64(_letters(word)))
+        return np.flatnonzero(other <= 2 * edits).astype(np.int64)
+
+
+def _letters(word: str) -> int:
+    once = again = 0
+    for letter in word:
+        bit = 1 << ord(letter) % 32
+        again |= once & bit
+        once |= bit
+    return once | again << 32
 
 
 def distance(a: str, b: str, most: int) -> int:
     """Return how many letters are put in, left out, changed or swapped with the next between two words.
 
-    Args:
-        a: A word.
-        b: Another.
-        most: Above this the answer is `most + 1`.
+    Above most the answer is `most + 1`.
 
     Example:
         >>> distance("lopez", "lpoez", 2), distance("rome", "roma", 2), distance("rome", "paris", 2)
@@ -319,36 +297,11 @@ def distance(a: str, b: str, most: int) -> int:
     return min(row[-1], far)
 
 
-def _hash(letters: Iterable[int]) -> int:
-    found = int(_BASIS)
-    for letter in letters:
-        found = (found ^ letter) * int(_PRIME) & 0xFFFFFFFFFFFFFFFF
-    return found & int(_HIGH)
-
-
-@lru_cache(maxsize=32)
-def _kept(size: int, edits: int) -> list[list[int]]:
-    return [
-        list(kept)
-        for gone in range(edits + 1)
-        if size - gone > 1
-        for kept in combinations(range(size), size - gone)
-    ]
-
-
-def _hashed(letters: Hashes) -> Hashes:
-    found = np.full(len(letters), _BASIS, dtype=np.uint64)
-    with np.errstate(over="ignore"):
-        for column in range(letters.shape[1]):
-            found = (found ^ letters[:, column]) * _PRIME
-    return found & _HIGH
-
-
 @lru_cache(maxsize=1)
 def _places() -> dict[str, tuple[tuple[str, ...], ...]]:
     """Return all that each place is called, by each folded form of it."""
     found: dict[str, dict[tuple[str, ...], None]] = {}
-    for row in rows("planning/lexical/places.tsv"):
+    for row in rows("language/places.tsv"):
         name, two, three, people, others = (*row, "", "", "", "")[:5]
         forms = (name, *others.split(","), *people.split(","), three, two)
         _add(found, tuple(form for form in forms if form))
@@ -358,9 +311,7 @@ def _places() -> dict[str, tuple[tuple[str, ...], ...]]:
 def other_names(words: str, *, capital: bool) -> list[str]:
     """Return what else a country or a state is called, likeliest first.
 
-    Args:
-        words: A name, a code, or what the people are called.
-        capital: Whether it is written in capitals, as codes of two letters must be.
+    Codes of two letters must be written in capitals.
 
     Example:
         >>> other_names("Spanish", capital=False)
