@@ -5,17 +5,21 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from itertools import islice
 from typing import Final, TypeAlias
 
 import pyoxigraph as ox
-from rdflib import Literal
+from rdflib import Literal, URIRef
 
+from mrag import untrusted
 from mrag._tables import tables
 from mrag.context.neighbourhood import in_passes, keep, labels, read, reader_of
+from mrag.context.render import Context, Line
 from mrag.graph.kg import KnowledgeGraph
 from mrag.language.names import iri_words, local_words
 from mrag.rdf import queries
-from mrag.rdf.terms import OWL, RDF, SKOLEM, XSD, OxTerm, Triple, curie, is_allowed_tag
+from mrag.rdf.terms import OWL, RDF, SKOLEM, XSD, OxTerm, Triple, curie, is_allowed_tag, to_ox
 from mrag.stores.base import Dataset
 
 WORDS: Final = tables("context/words.toml")
@@ -242,3 +246,47 @@ def graph_words(display: Display, graphs: Sequence[str]) -> tuple[str, ...]:
     names = [display.entity(graph) for graph in graphs[:_SHOWN]]
     more = f" and {len(graphs) - _SHOWN} more" if len(graphs) > _SHOWN else ""
     return (f"in graph {' and '.join(names)}{more}",)
+
+
+def lines_of(kg: KnowledgeGraph, several: Sequence[Sequence[Triple]], most: int) -> list[Context]:
+    """Return those of some triples that are in the graph as lines, for each of several sequences.
+
+    The triples of all together are looked for at once.
+    """
+    return in_passes(kg, lambda: _lines_of(kg, several, most))
+
+
+def _lines_of(kg: KnowledgeGraph, several: Sequence[Sequence[Triple]], most: int) -> list[Context]:
+    homes = _homes(kg, (triple for triples in several for triple in triples))
+    kept = [[t for t in triples if t in homes][:most] for triples in several]
+    every = list(dict.fromkeys(t for triples in kept for t in triples))
+    display = Display(kg)
+    display.prepare(str(term) for t in every for term in (t.s, t.o) if isinstance(term, URIRef))
+    made = {}
+    for triple, own in zip(every, named_graphs(kg, every), strict=True):
+        graph, inferred = homes[triple]
+        shown = (display.entity(triple.s), display.predicate(triple.p), display.term(to_ox(triple.o)))
+        text = untrusted.fact((*shown, *graph_words(display, own)))
+        made[triple] = Line("t1", text, triple, graph, inferred, shown, str(triple.s), named=own)
+    found = []
+    for triples in kept:
+        lines = [replace(made[triple], id=f"t{number}") for number, triple in enumerate(triples, start=1)]
+        found.append(Context(tuple(lines), tuple(dict.fromkeys(line.entity for line in lines))))
+    return found
+
+
+def _homes(kg: KnowledgeGraph, triples: Iterable[Triple]) -> dict[Triple, tuple[str, bool]]:
+    """Return the graph of each triple and whether it is one of inferred triples; asserted ones first."""
+    layers = [(g, False) for g in kg.dataset("asserted").default]
+    layers += [(g, True) for g in kg.dataset("inferred").default]
+    left = dict.fromkeys(islice(triples, _BATCH))
+    found: dict[Triple, tuple[str, bool]] = {}
+    reader = reader_of(kg)
+    known = {} if reader is None else reader.homes([t for t in left if is_written(kg, t)])
+    for graph, inferred in layers:
+        if left:
+            there = {triple for triple in left if graph in known.get(triple, ())}
+            there |= holding(kg, graph, [triple for triple in left if triple not in known])
+            found |= {triple: (graph, inferred) for triple in left if triple in there}
+            left = {triple: None for triple in left if triple not in there}
+    return found

@@ -303,8 +303,9 @@ def _places() -> dict[str, tuple[tuple[str, ...], ...]]:
     found: dict[str, dict[tuple[str, ...], None]] = {}
     for row in rows("language/places.tsv"):
         name, two, three, people, others = (*row, "", "", "", "")[:5]
-        forms = (name, *others.split(","), *people.split(","), three, two)
-        _add(found, tuple(form for form in forms if form))
+        forms = tuple(filter(None, (name, *others.split(","), *people.split(","), three, two)))
+        for form in forms:
+            found.setdefault(_folded(form), {})[forms] = None
     return {key: tuple(forms) for key, forms in found.items()}
 
 
@@ -323,11 +324,6 @@ def other_names(words: str, *, capital: bool) -> list[str]:
     if len(key) == 2 and not capital and key != "uk":
         return []
     return list(dict.fromkeys(f for forms in _places().get(key, ()) for f in forms if _folded(f) != key))
-
-
-def _add(found: dict[str, dict[tuple[str, ...], None]], forms: tuple[str, ...]) -> None:
-    for form in forms:
-        found.setdefault(_folded(form), {})[forms] = None
 
 
 def _folded(text: str) -> str:

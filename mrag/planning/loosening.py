@@ -185,13 +185,9 @@ def _identity(plan: pl.Plan) -> pl.Comparison | None:
     where = plan.where
     if not plan.yes_or_no or where.patterns or len(where.conditions) != 1 or not where.plans:
         return None
-    same = where.conditions[0]
-    if (
-        isinstance(same, pl.Comparison)
-        and isinstance(same.left, pl.Unknown)
-        and isinstance(same.right, URIRef)
-    ):
-        return same if same.relation == "=" else None
+    match where.conditions[0]:
+        case pl.Comparison(pl.Unknown(), "=", URIRef()) as same:
+            return same
     return None
 
 

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import TypeAlias
 
 from rdflib import BNode, Literal, URIRef
 
-from mrag import untrusted
-from mrag.context.display import Display, graph_words, holding, is_written, named_graphs
-from mrag.context.neighbourhood import in_passes, reader_of
-from mrag.context.render import Context, Line
+from mrag.context.display import lines_of
+from mrag.context.render import Context
 from mrag.errors import QueryTimeout, StoreError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning import plan as pl
@@ -38,7 +36,7 @@ from mrag.planning.scopes import (
 )
 from mrag.planning.values import Cell, Cells, kind_of, tied
 from mrag.rdf import queries
-from mrag.rdf.terms import RDFS, Term, Triple, is_allowed_tag, to_ox
+from mrag.rdf.terms import RDFS, Term, Triple, is_allowed_tag
 from mrag.stores.base import Limits
 
 Binding: TypeAlias = Mapping[pl.Unknown, Term]
@@ -296,50 +294,6 @@ def _group_of(plan: pl.Plan, row: Cells, groups: Sequence[Cells]) -> Cells | Non
 
 MOST = 500
 """Most triples that are looked for; no server takes more values in one query."""
-
-
-def lines_of(kg: KnowledgeGraph, several: Sequence[Sequence[Triple]], most: int) -> list[Context]:
-    """Return those of some triples that are in the graph as lines, for each of several sequences.
-
-    The triples of all together are looked for at once.
-    """
-    return in_passes(kg, lambda: _lines_of(kg, several, most))
-
-
-def _lines_of(kg: KnowledgeGraph, several: Sequence[Sequence[Triple]], most: int) -> list[Context]:
-    homes = _homes(kg, (triple for triples in several for triple in triples))
-    kept = [[t for t in triples if t in homes][:most] for triples in several]
-    every = list(dict.fromkeys(t for triples in kept for t in triples))
-    display = Display(kg)
-    display.prepare(str(term) for t in every for term in (t.s, t.o) if isinstance(term, URIRef))
-    made = {}
-    for triple, own in zip(every, named_graphs(kg, every), strict=True):
-        graph, inferred = homes[triple]
-        shown = (display.entity(triple.s), display.predicate(triple.p), display.term(to_ox(triple.o)))
-        text = untrusted.fact((*shown, *graph_words(display, own)))
-        made[triple] = Line("t1", text, triple, graph, inferred, shown, str(triple.s), named=own)
-    found = []
-    for triples in kept:
-        lines = [replace(made[triple], id=f"t{number}") for number, triple in enumerate(triples, start=1)]
-        found.append(Context(tuple(lines), tuple(dict.fromkeys(line.entity for line in lines))))
-    return found
-
-
-def _homes(kg: KnowledgeGraph, triples: Iterable[Triple]) -> dict[Triple, tuple[str, bool]]:
-    """Return the graph of each triple and whether it is one of inferred triples; asserted ones first."""
-    layers = [(g, False) for g in kg.dataset("asserted").default]
-    layers += [(g, True) for g in kg.dataset("inferred").default]
-    left = dict.fromkeys(islice(triples, MOST))
-    found: dict[Triple, tuple[str, bool]] = {}
-    reader = reader_of(kg)
-    known = {} if reader is None else reader.homes([t for t in left if is_written(kg, t)])
-    for graph, inferred in layers:
-        if left:
-            there = {triple for triple in left if graph in known.get(triple, ())}
-            there |= holding(kg, graph, [triple for triple in left if triple not in known])
-            found |= {triple: (graph, inferred) for triple in left if triple in there}
-            left = {triple: None for triple in left if triple not in there}
-    return found
 
 
 _MOST = 50

@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any, Final
 
-from rdflib import BNode, Literal, URIRef
+from rdflib import Literal, URIRef
 
-from mrag import __version__, untrusted
-from mrag.context.display import Display, graph_words, holding, named_graphs
+from mrag import __version__
+from mrag.context.display import Display, graph_words, holding, lines_of, named_graphs
 from mrag.context.expansion import ContextSettings, expand
 from mrag.context.render import Context, Line
 from mrag.errors import ConfigError, ModelError, MragError
@@ -36,7 +36,7 @@ from mrag.planning.rephrasing import left_out
 from mrag.planning.results import TRIED
 from mrag.planning.saved import list_questions
 from mrag.rdf import queries
-from mrag.rdf.terms import OWL, RDF, Term, Triple, to_ox
+from mrag.rdf.terms import OWL, RDF, Term, Triple
 from mrag.retrieval.routing import (
     ASKED_FOR,
     FOLDER_GIVEN,
@@ -140,25 +140,10 @@ class StoreFacts:
         pairs = [(one, other) for one in things for other in things if one != other]
         if not pairs:
             return []
-        display = Display(self.kg)
-        lines = []
-        for s, p, o in self.kg.select(queries.get("context/between").bind(s_o=pairs)):
-            if not (isinstance(s, URIRef | BNode) and isinstance(p, URIRef) and o is not None):
-                continue
-            graph, triple = self._graph(s, p, o), Triple(s, p, o)
-            shown = (display.entity(str(s)), display.predicate(str(p)), display.term(to_ox(o)))
-            inferred = self.kg.is_inferred(graph)
-            lines.append(Line("", untrusted.fact(shown), triple, graph, inferred, shown, str(s)))
-        return lines
-
-    def _graph(self, s: Term, p: Term, o: Term) -> str:
-        """Return the graph of ours that holds a triple; of a store with graphs of its own, the one asked."""
-        record = self.kg.record
-        asks = queries.get("context/holds").bind(s_p_o=[(s, p, o)])
-        graphs = [*record.asserted, *record.inferred]
-        return next(
-            (g for g in graphs if self.kg.store.ask(asks, Dataset((g,)))), graphs[0] if graphs else ""
-        )
+        rows = self.kg.select(queries.get("context/between").bind(s_o=pairs)).rows
+        triples = [Triple(s, p, o) for s, p, o in rows]  # type: ignore[arg-type]  # all are bound
+        (found,) = lines_of(self.kg, [triples], len(triples))
+        return list(found.lines)
 
 
 _SECONDS: Final = 30.0
