@@ -29,10 +29,8 @@ from rdflib import RDFS
 
 from mrag.completion.chain import Evidence
 from mrag.completion.checks import CheckSettings
-from mrag.completion.graph import complete, complete_from_graph
-from mrag.completion.passages import Passages, store_folder
-from mrag.completion.patterns import GroundedPlan
-from mrag.completion.reading import Reader
+from mrag.completion.passages import Passages, Reader, store_folder
+from mrag.completion.patterns import GroundedPlan, complete, complete_from_graph
 from mrag.completion.review import accept, propose
 from mrag.completion.rule_reader import RuleReader
 from mrag.graph.kg import KnowledgeGraph
@@ -256,7 +254,7 @@ def main() -> None:
     folder = shared_data("metaqa")
     reader: Reader | None = None
     if args.gguf:
-        from mrag.completion.reading import ModelReader
+        from mrag.completion.passages import ModelReader
         from mrag.generation.models import serve
 
         reader = ModelReader(serve(args.gguf).chat_model())

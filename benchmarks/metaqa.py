@@ -21,10 +21,14 @@ from urllib.parse import quote
 from common import row, shared_data
 from rdflib import RDFS, Literal, URIRef
 
-from mrag.completion.graph import complete_from_graph
-from mrag.completion.grounding import ground
-from mrag.completion.path_planner import PathPlanner
-from mrag.completion.patterns import GroundedPlan, IncompleteTriple, TriplePlan, with_slots
+from mrag.completion.grounding import PathPlanner, ground
+from mrag.completion.patterns import (
+    GroundedPlan,
+    IncompleteTriple,
+    TriplePlan,
+    complete_from_graph,
+    with_slots,
+)
 from mrag.evaluation.gold import GoldTable, table_of
 from mrag.evaluation.gold import score as score_of
 from mrag.graph.kg import KnowledgeGraph

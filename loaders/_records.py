@@ -30,10 +30,8 @@ from mrag.storage.files import Scratch
 SURROGATE = re.compile("[\ud800-\udfff]")
 _BLANK = re.compile(r"[ \t\n\r]*")
 _CHUNK = 1 << 20
-_NUMBER = 4
-"""Characters that tell whether a number goes on."""
-_LARGEST = 256 << 20
-"""Characters of one record after which a file is taken for broken."""
+_NUMBER = 4  # Characters that tell whether a number goes on
+_LARGEST = 256 << 20  # Characters of one record after which a file is taken for broken
 
 
 class BrokenJson(LoadError):
@@ -200,8 +198,7 @@ class JsonText(JsonStream):
             raise LoadError(f"The file cannot be read: {error}.", file=str(self.path)) from error
 
 
-OnBad = Literal["stop", "skip"]
-"""What to do at a bad record: raise `LoadError`, or leave it out and count it."""
+OnBad = Literal["stop", "skip"]  # What to do at a bad record: raise `LoadError`, or leave it out and count it
 
 TYPE = f"<{RDF}type>"
 LABEL = f"<{RDFS}label>"

@@ -22,13 +22,11 @@ import pyoxigraph as ox
 from mrag.errors import LoadError
 from mrag.language.possessive import compile_pattern
 
-DEEPEST: Final = 1_000
-"""Most brackets, braces and quoted triples inside of each other."""
+DEEPEST: Final = 1_000  # Most brackets, braces and quoted triples inside of each other
 LONGEST: Final = 15 << 20
 """Most bytes of a line of N-Triples or N-Quads, and of a tag of RDF/XML; the parser holds 16 MiB."""
 
-_WINDOW = 8_192
-"""Lines of N-Triples up to this many bytes hold no more quoted triples than allowed."""
+_WINDOW = 8_192  # Lines of N-Triples up to this many bytes hold no more quoted triples than allowed
 
 
 class TooMuch(Exception):
@@ -167,8 +165,7 @@ _BODIES: dict[bytes, re.Pattern[bytes]] = {
 
 
 _CHUNK = 1 << 20
-_HEAD: Final = 4096
-"""Bytes in which the declaration of XML ends, at four to a character."""
+_HEAD: Final = 4096  # Bytes in which the declaration of XML ends, at four to a character
 _MARKS: Final = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -177,8 +174,7 @@ _MARKS: Final = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 """Marks before a text, those of UTF-32 first, because they begin with one of UTF-16."""
-_BARE: Final = ((b"<\0", "utf-16-le"), (b"\0<", "utf-16-be"))
-"""How XML in UTF-16 begins without a mark."""
+_BARE: Final = ((b"<\0", "utf-16-le"), (b"\0<", "utf-16-be"))  # How XML in UTF-16 begins without a mark
 _DECLARED: Final = re.compile(
     rb"""(<\?xml\s[^>]{0,200}?\bencoding\s*=\s*["'])([A-Za-z][\w.\-]{0,40})(?=["'])"""
 )
@@ -256,17 +252,13 @@ def _encoding(head: bytes, format: ox.RdfFormat, file: str | None) -> str | None
 
 DEEPEST_XML: Final = 10_000
 """Most elements inside of each other; writers of RDF/XML nest the rest of a list in each of its members."""
-LONGEST_ENTITY: Final = 10_000
-"""Most bytes of an entity, with what the entities in it stand for."""
+LONGEST_ENTITY: Final = 10_000  # Most bytes of an entity, with what the entities in it stand for
 MOST_ENTITIES: Final = 10_000
 
-_EXPANSION = 64
-"""What references stand for may be this many times as long as the document, or `_FREE` bytes."""
+_EXPANSION = 64  # What references stand for may be this many times as long as the document, or `_FREE` bytes
 _FREE = 64 << 20
-_DECLARED_ENTITY = 100_000
-"""More bytes than the declaration of an entity may have."""
-_NAME = 300
-"""More bytes than a reference has."""
+_DECLARED_ENTITY = 100_000  # More bytes than the declaration of an entity may have
+_NAME = 300  # More bytes than a reference has
 
 
 class Xml:

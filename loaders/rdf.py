@@ -1,6 +1,6 @@
 """RDF files to triples: Turtle, N-Triples, N-Quads, TriG, RDF/XML and JSON-LD, plain or gzipped.
 
-Ontologies in other notations are read as the N-Triples that `mrag.loaders.ontologies` makes of them.
+Ontologies in notations without triples (OWL in XML and other syntaxes, OBO) are converted to N-Triples.
 
 Blank nodes become IRIs while loading, because no SPARQL store lets a later query name a blank node
 that an earlier one returned. Their IRIs come from the file's content and the order of first
@@ -13,21 +13,171 @@ import gzip
 import hashlib
 import io
 import os
+import re
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain, islice
+from functools import lru_cache
+from itertools import chain, combinations, islice
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final, cast
 from urllib.parse import unquote
 
 import pyoxigraph as ox
 
-from mrag.errors import LoadError
+from mrag.errors import ConfigError, LoadError
 from mrag.loaders import checks
 from mrag.loaders.checks import recode
-from mrag.loaders.ontologies import SYNTAXES, convert, syntax_of
 from mrag.rdf.namespaces import OWL, RDF, SKOLEM
+
+if TYPE_CHECKING:
+    from pyhornedowl import PyIndexedOntology
+
+NAMES: Final = {
+    "ofn": "OWL functional syntax", "owx": "OWL/XML", "omn": "Manchester syntax", "obo": "OBO",
+}  # fmt: skip
+"""What the notations are called."""
+
+_PLACE: Final = re.compile(r"line_col: (?:Pos\(|Span\(\()\((\d+)|line_col: \w+\(\(?(\d+)")
+_BYTE: Final = re.compile(r"Byte(?:Span|Position)\((\d+)")
+_ROOT: Final = re.compile(
+    rb"""(?:\xef\xbb\xbf)?(?>\s|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>)*+
+    <(?:\w+:)?Ontology(?![^>]*\brdf:(?:about|ID)\b)[\s>]""",
+    re.DOTALL | re.VERBOSE,
+)
+_BLANK: Final = rb"(?:\xef\xbb\xbf)?(?>\s|#[^\n]*\n)*+"
+_BEGINNINGS: Final = {
+    "ofn": re.compile(_BLANK + rb"(?:Prefix|Ontology)\s*\("),
+    "omn": re.compile(_BLANK + rb"(?:Prefix|Ontology):\s"),
+    "obo": re.compile(rb"(?:\xef\xbb\xbf)?\s*format-version:"),
+    "owx": _ROOT,
+}
+_FIRST_BYTES: Final = 1 << 14
+
+
+def owl_syntax(head: bytes) -> str:
+    """Return the notation that a file begins in: `owx`, `ofn`, `omn`, `obo`, or nothing for others."""
+    return next((name for name, pattern in _BEGINNINGS.items() if pattern.match(head[:_FIRST_BYTES])), "")
+
+
+def convert_owl(text: str, syntax: str, file: str) -> bytes:
+    """Return an ontology as N-Triples. Imported ontologies are named, and not read."""
+    try:
+        from pyhornedowl import open_ontology_from_string
+    except ImportError as error:
+        what = f"{NAMES[syntax]} is read by py-horned-owl, which is not installed."
+        hint = "pip install mrag[owl], or save the ontology as RDF/XML or Turtle, in Protégé for example."
+        raise LoadError(what, file=file, hint=hint) from error
+    try:
+        ontology = open_ontology_from_string(text, cast(Any, syntax))
+        rest = _disjoint(ontology)
+        document = ontology.save_to_string("owl")
+    except ValueError as error:
+        raise _refusal(str(error), text, syntax, file) from error
+    triples = (quad.triple for quad in ox.parse(document.encode(), ox.RdfFormat.RDF_XML))
+    return (ox.serialize(triples, format=ox.RdfFormat.N_TRIPLES) or b"") + rest
+
+
+def functional(document: str) -> str:
+    """Return an ontology of RDF/XML in OWL's functional syntax."""
+    try:
+        from pyhornedowl import open_ontology_from_string
+    except ImportError as error:
+        what = f"{NAMES['ofn']} is written by py-horned-owl, which is not installed."
+        raise ConfigError(what, hint="pip install mrag[owl], or use the format rdfxml.") from error
+    try:
+        ontology = open_ontology_from_string(document, "owl")
+        read, text = ontology.save_to_string("owl"), ontology.save_to_string("ofn")
+    except ValueError as error:
+        raise ConfigError(
+            f"The ontology cannot be written in {NAMES['ofn']}.", hint="Use the format rdfxml."
+        ) from error
+    if lost := max(0, _triples(document) - _triples(read)):
+        hint = "Use the format rdfxml."
+        raise ConfigError(f"py-horned-owl has no axioms for {lost:,} triples of this ontology.", hint=hint)
+    return text
+
+
+def _triples(document: str) -> int:
+    return len({quad.triple for quad in ox.parse(document.encode(), ox.RdfFormat.RDF_XML)})
+
+
+def _disjoint(ontology: PyIndexedOntology) -> bytes:
+    """Take axioms that several classes are disjoint out of an ontology, and return them as N-Triples.
+
+    The library writes only the pairs of the first class. Axioms with annotations, or with classes that have
+    no names, become one axiom for each pair.
+    """
+    from pyhornedowl.model import Class, DisjointClasses
+    from rdflib import OWL, RDF, BNode, Graph, URIRef  # which each process for queries would import otherwise
+    from rdflib.collection import Collection
+
+    several: list[list[str]] = []
+    for component in ontology.get_components():
+        axiom = component.component
+        if not isinstance(axiom, DisjointClasses) or len(axiom.first) < 3:
+            continue
+        ontology.remove_component(axiom)
+        names = [str(c.first) for c in axiom.first if isinstance(c, Class)]
+        if len(names) == len(axiom.first) and not component.ann:
+            several.append(names)
+            continue
+        for pair in combinations(axiom.first, 2):
+            ontology.add_component(DisjointClasses(list(pair)), component.ann)
+    graph = Graph()
+    for names in sorted(several):
+        members, node = BNode(), BNode()
+        Collection(graph, members, [URIRef(name) for name in names])
+        graph.add((node, OWL.members, members))
+        graph.add((node, RDF.type, OWL.AllDisjointClasses))
+    return graph.serialize(format="nt", encoding="utf-8")
+
+
+def _refusal(reason: str, text: str, syntax: str, file: str) -> LoadError:
+    line = None
+    if place := _PLACE.search(reason):
+        line = int(place[1] or place[2])
+    elif byte := _BYTE.search(reason):
+        line = text.encode()[: int(byte[1])].count(b"\n") + 1
+    expected = re.search(r"positives: \[([^\]]{0,500})\]", reason)
+    words = f"expected {expected[1]}" if expected else re.sub("^Failed to open ontology: ", "", reason)[:200]
+    hint = "Nothing of this load was stored. Mend it there, or save it as Turtle, in Protégé for example."
+    return LoadError(f"Not valid {NAMES[syntax]}: {words}.", file=file, line=line, hint=hint)
+
+
+SYNTAXES: Final[Mapping[str, str]] = {
+    "ofn": "ofn", "fss": "ofn", "owx": "owx", "omn": "omn", "obo": "obo",
+}  # fmt: skip
+"""Notation by file ending."""
+
+_AMBIGUOUS: Final = ("owl", "xml", "rdf")  # Endings of RDF/XML that other notations of OWL have as well
+
+
+def syntax_of(path: Path, ending: str, *, gzipped: bool = False) -> str:
+    """Return the notation of an ontology that is not RDF, by its ending or how it begins; empty for RDF."""
+    if ending not in _AMBIGUOUS:
+        return SYNTAXES.get(ending, "")
+    try:
+        with gzip.open(path) if gzipped else path.open("rb") as stream:
+            return owl_syntax(stream.read(1 << 14))
+    except (OSError, EOFError):
+        return ""
+
+
+def convert(path: Path, syntax: str, *, gzipped: bool = False) -> bytes:
+    """Return an ontology as N-Triples; the last one is kept, because loading reads a file several times."""
+    try:
+        status = path.stat()
+        return _convert(path, syntax, gzipped, (status.st_mtime_ns, status.st_size))
+    except (OSError, EOFError, UnicodeDecodeError) as error:
+        raise LoadError(f"The file cannot be read: {error}.", file=str(path)) from error
+
+
+@lru_cache(maxsize=1)
+def _convert(path: Path, syntax: str, gzipped: bool, _: tuple[int, int]) -> bytes:
+    content = gzip.decompress(path.read_bytes()) if gzipped else path.read_bytes()
+    return convert_owl(content.decode("utf-8-sig"), syntax, str(path))
+
 
 OUTSIDE: Final = "MRAG_LOAD_OUTSIDE"
 """The variable of the environment that lets a load read what lies elsewhere, if it is `1`."""
@@ -55,8 +205,7 @@ _FORMATS: dict[str, ox.RdfFormat] = {
     "jsonld": ox.RdfFormat.JSON_LD, "json-ld": ox.RdfFormat.JSON_LD, "json": ox.RdfFormat.JSON_LD,
 }  # fmt: skip
 _ENDINGS = {*_FORMATS, *SYNTAXES}
-_NOT_IN_FOLDERS = {"json", "xml"}
-"""Endings too common to be taken for RDF where only a folder was named."""
+_NOT_IN_FOLDERS = {"json", "xml"}  # Endings too common to be taken for RDF where only a folder was named
 _NAMING = (ox.RdfFormat.N_QUADS, ox.RdfFormat.TRIG, ox.RdfFormat.JSON_LD)
 _LINE_BASED = (ox.RdfFormat.N_TRIPLES, ox.RdfFormat.N_QUADS)
 _CHUNK = 1 << 20
@@ -311,8 +460,7 @@ def _reason(error: Exception) -> str:
     return (reason if text.startswith("Parser error at") else text).rstrip(".")
 
 
-_HEAD: Final = 20_000
-"""So many statements of a file may stand before it says which ontology it is."""
+_HEAD: Final = 20_000  # So many statements of a file may stand before it says which ontology it is
 
 _IMPORTS: Final = ox.NamedNode(OWL + "imports")
 _NAMING_IMPORTS: Final = {ox.NamedNode(OWL + "versionIRI")}

@@ -85,8 +85,7 @@ def _caption(row: Any) -> Any:
     return {"image_id": row.get("image_id"), "region_id": row["id"], "caption": row.get("caption")}
 
 
-BASE = "http://example.org/"
-"""Start of the IRIs of the data."""
+BASE = "http://example.org/"  # Start of the IRIs of the data
 SCENES = BASE + "scenes#"
 """Start of the IRIs of the schema, and of the classes and properties made from the data."""
 

@@ -45,8 +45,7 @@ _NONE = frozenset(("N/A", "n/a", "#N/A", "NULL", "null", "NaN", "nan", "-", "--"
 """What stands for no value in any column."""
 _MAYBE = frozenset(("NA", "na", "None", "none", "?", ".", "unknown", "Unknown"))
 """What stands for no value among numbers, dates and the like; among texts it may be one."""
-_REMEMBERED = 1_000_000
-"""Values of a column up to which it is known whether each comes once."""
+_REMEMBERED = 1_000_000  # Values of a column up to which it is known whether each comes once
 _KEPT = 20_000
 _LONGEST_KEY = 200
 _PAIRED = 8

@@ -23,8 +23,7 @@ from mrag.loaders._records import INTEGER, TYPE, Problem, RecordReport, text
 from mrag.loaders.rdf import Progress
 from mrag.rdf.terms import MRAG
 
-ENDINGS = (".txt", ".text", ".md", ".markdown", ".rst")
-"""Endings of the files that are read."""
+ENDINGS = (".txt", ".text", ".md", ".markdown", ".rst")  # Endings of the files that are read
 
 _DCTERMS = "http://purl.org/dc/terms/"
 _PROV = "http://www.w3.org/ns/prov#"

@@ -39,8 +39,7 @@ from mrag.loaders.checks import encoding_mark
 from mrag.loaders.rdf import Progress, Source
 from mrag.rdf.namespaces import RDF, XSD
 
-_LONGEST = 16 << 20
-"""Characters of a cell after which a table is taken for broken."""
+_LONGEST = 16 << 20  # Characters of a cell after which a table is taken for broken
 _SAMPLE = 1 << 16
 _SAMPLED_ROWS = 20
 _DELIMITERS = ",;\t|"
@@ -505,10 +504,8 @@ def maps_for(
     return fitting
 
 
-ROW = "_row"
-"""What a mapping may name in place of a column: the number of the row."""
-_KNOWN = 1000
-"""Columns of JSON that are remembered, to name them in an error."""
+ROW = "_row"  # What a mapping may name in place of a column: the number of the row
+_KNOWN = 1000  # Columns of JSON that are remembered, to name them in an error
 
 
 class Table(Records):

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
         remove_concept,
         to_ontology,
     )
-    from mrag.cel.examples import class_problem, read_problems, sampled_negatives
     from mrag.cel.explain import Reason, why_satisfied
     from mrag.cel.expressions import (
         And,
@@ -60,21 +59,18 @@ if TYPE_CHECKING:
     )
     from mrag.cel.learners.refinement import Celoe, CeloeSettings
     from mrag.cel.learners.search import BeamSearch, SearchSettings
-    from mrag.cel.notation import (
-        from_dl,
-        from_manchester,
-        to_dl,
-        to_manchester,
-        to_turtle,
-    )
+    from mrag.cel.notation import from_dl, from_manchester, to_dl, to_manchester, to_turtle
     from mrag.cel.problem import (
         ExampleCounts,
         Hypothesis,
         LearningProblem,
+        class_problem,
         confusion,
         instances,
         instances_among,
         quality,
+        read_problems,
+        sampled_negatives,
     )
     from mrag.cel.rerank import (
         ClassExpressionReranker,

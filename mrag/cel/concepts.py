@@ -24,16 +24,16 @@ from rdflib.term import Node
 
 from mrag.cel import expressions as ce
 from mrag.cel.expressions import Expression, Named, normal, walk
-from mrag.cel.notation import from_manchester, to_dl, to_graph, to_manchester
+from mrag.cel.notation import from_dl, from_manchester, to_dl, to_graph, to_manchester
 from mrag.cel.problem import ExampleCounts, Hypothesis, Measure, instances, instances_among
 from mrag.cel.sparql import by_value, condition, instances_query
-from mrag.errors import ConfigError
+from mrag.errors import ConfigError, TermError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import GraphChange, TouchedEntities
-from mrag.loaders.ontologies import functional
+from mrag.loaders.rdf import functional
 from mrag.rdf import queries
 from mrag.rdf.patterns import var
-from mrag.rdf.terms import MRAG, SKOLEM, Term, Triple, curie, iri, to_ntriples
+from mrag.rdf.terms import MRAG, SKOLEM, Term, Triple, iri, to_ntriples
 from mrag.retrieval.rankers import Hit, Question, Ranker
 
 WorldAssumption: TypeAlias = OneOfText["open", "closed"]
@@ -474,8 +474,9 @@ class ClassFilter:
     Args:
         ranker: Whose hits are filtered.
         kg: The knowledge graph.
-        concept: A class expression, or the name, IRI or CURIE of a kept concept or of any class. A kept
-            concept is asked by its query, so that it is up to date without reasoning.
+        concept: A class expression, one in DL or Manchester syntax, or the name, IRI or CURIE of a kept
+            concept or of any class. A kept concept is asked by its query, so that it is up to date without
+            reasoning.
         depth: How deep the ranking is read at first; it is read deeper until there are enough hits.
 
     Raises:
@@ -493,7 +494,7 @@ class ClassFilter:
 
     def rank(self, question: Question, k: int) -> list[Hit]:
         """Return at most `k` hits, best first, each with the class among its reasons."""
-        expression, name = self._wish()
+        expression, name = concept_of(self.kg, self.concept)
         depth = max(k, self.depth)
         while True:
             hits = self.ranker.rank(question, depth)
@@ -507,11 +508,27 @@ class ClassFilter:
                 ]
             depth *= 4
 
-    def _wish(self) -> tuple[Expression, str]:
-        if not isinstance(self.concept, str):
-            return self.concept, to_dl(self.concept, self.kg.prefixes)
-        kept = find_concept(self.kg, self.concept)
-        if kept is not None:
-            return kept.expression, kept.label
-        iri = concept_iri(self.kg, self.concept)
-        return Named(iri), self.kg.labels([iri])[iri] or curie(iri, self.kg.prefixes)
+
+def concept_of(kg: KnowledgeGraph, concept: Expression | str) -> tuple[Expression, str]:
+    """Return a class expression and how to show it."""
+    if not isinstance(concept, str):
+        return concept, to_dl(concept, kg.prefixes)
+    try:
+        kept = find_concept(kg, concept)
+    except (ConfigError, TermError):
+        kept = None  # no name at all
+    if kept is not None:
+        return kept.expression, kept.label
+    if any(sign in concept for sign in " ()⊓⊔∃∀¬≥≤⊤⊥{"):
+        try:
+            read = from_dl(concept, kg.prefixes)
+        except (ConfigError, TermError):
+            read = from_manchester(concept, kg.prefixes)
+        return read, to_dl(read, kg.prefixes)
+    if ":" not in concept:
+        raise ConfigError(
+            f"There is no kept concept {concept!r}.",
+            hint="Give a class as IRI or CURIE, or write an expression in DL or Manchester syntax.",
+        )
+    named = Named(concept_iri(kg, concept))
+    return named, kg.labels([named.iri])[named.iri] or to_dl(named, kg.prefixes)

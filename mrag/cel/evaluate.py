@@ -166,8 +166,7 @@ def _in_portions(
     return len(subjects), (types, edges)
 
 
-Mask: TypeAlias = npt.NDArray[np.bool_]
-"""One boolean for each term of a world."""
+Mask: TypeAlias = npt.NDArray[np.bool_]  # One boolean for each term of a world
 
 _Pairs: TypeAlias = tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]
 _V = var("v")

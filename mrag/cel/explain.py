@@ -19,14 +19,7 @@ from mrag.cel.expressions import normal
 from mrag.cel.notation import to_dl
 from mrag.cel.problem import instances_among
 from mrag.cel.sentences import is_adjective, some, verbalise
-from mrag.cel.sparql import (
-    VOCABULARY,
-    batches,
-    by_value,
-    condition,
-    equal,
-    holds,
-)
+from mrag.cel.sparql import VOCABULARY, batches, by_value, condition, equal, holds
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph, Layer
 from mrag.rdf import queries

@@ -165,11 +165,9 @@ Expression: TypeAlias = (
 )  # fmt: skip
 """Any class expression."""
 
-Quantified: TypeAlias = Some | Only | AtLeast | AtMost | Exactly
-"""A restriction whose values are in a class."""
+Quantified: TypeAlias = Some | Only | AtLeast | AtMost | Exactly  # A restriction whose values are in a class
 
-Restriction: TypeAlias = Quantified | Value | DataSome | DataOnly
-"""What restricts the values of a property."""
+Restriction: TypeAlias = Quantified | Value | DataSome | DataOnly  # What restricts the values of a property
 
 COMPARE: Mapping[type[Cardinality], Callable[[Any, int], Any]] = {
     AtLeast: operator.ge, AtMost: operator.le, Exactly: operator.eq,

@@ -87,11 +87,7 @@ class ClassExpressionReranker:
     """
 
     def __init__(
-        self,
-        ranker: Ranker,
-        kg: KnowledgeGraph,
-        learner: Learner,
-        settings: RerankSettings | None = None,
+        self, ranker: Ranker, kg: KnowledgeGraph, learner: Learner, settings: RerankSettings | None = None
     ) -> None:
         self.ranker, self.kg, self.learner = ranker, kg, learner
         self.settings = settings or RerankSettings()

@@ -27,7 +27,7 @@ from mrag.cel import expressions as ce
 from mrag.cel.expressions import negation, normal, operands, with_operands
 from mrag.cel.problem import ExampleCounts, Hypothesis
 from mrag.graph.kg import KnowledgeGraph
-from mrag.language.grammar import article, is_participle, plural, relation
+from mrag.language.grammar import article, is_participle, plural, relation, third_person
 from mrag.language.names import name_parts
 from mrag.language.tokens import PREPOSITIONS, VERBS, is_plural, singular
 from mrag.rdf import queries
@@ -35,8 +35,7 @@ from mrag.rdf.terms import XSD, curie, to_ox
 
 Name: TypeAlias = Callable[[str], str]
 _DATA: Final = tables("cel/words.toml")
-KINDS: Final[Mapping[str, str]] = _DATA["kinds"]
-"""What values of a datatype are called."""
+KINDS: Final[Mapping[str, str]] = _DATA["kinds"]  # What values of a datatype are called
 NUMERIC = frozenset(XSD + kind for kind in ("integer", "decimal", "double", "float"))
 """Datatypes of numbers, which are compared by value."""
 BARE = NUMERIC | {XSD + kind for kind in ("boolean", "date", "dateTime")}
@@ -189,13 +188,6 @@ def participle(verb: str) -> str:
     if verb.endswith("y") and verb[-2:-1] not in tuple("aeiou"):
         return verb[:-1] + "ied"
     return verb + ("d" if verb.endswith("e") else "ed")
-
-
-def third_person(verb: str) -> str:
-    """Return the form of a verb that follows `it`."""
-    if verb.endswith("y") and verb[-2:-1] not in tuple("aeiou"):
-        return verb[:-1] + "ies"
-    return verb + ("es" if verb.endswith(("s", "x", "ch", "sh")) else "s") if verb != "have" else "has"
 
 
 PLAIN = re.compile(r"[^\W\d_][\w\-]*(?: [\w\-]+)*\Z")  # A name that can stand without quotation marks

@@ -26,7 +26,7 @@ from mrag.config import Settings
 from mrag.errors import ConfigError, ModelError, MragError
 
 if TYPE_CHECKING:
-    from mrag.generation.receipts import KeyStore
+    from mrag.generation.verification import KeyStore
     from mrag.images.graph import Allowed
     from mrag.planning.results import Planner
     from mrag.retrieval.routing import How
@@ -382,7 +382,7 @@ def verify(
     """
     given = _read(file)
     if no_store:
-        from mrag.generation.receipts import check_alone
+        from mrag.generation.verification import check_alone
 
         if receipt is not None:
             raise typer.BadParameter("A receipt is of a check against the graph.", param_hint="--receipt")
@@ -423,7 +423,7 @@ keys_app = Commands(
 
 def _key_store() -> KeyStore:
     # It loads RDF, and no other command needs it to start.
-    from mrag.generation.receipts import KeyStore
+    from mrag.generation.verification import KeyStore
 
     return KeyStore()
 

@@ -182,7 +182,7 @@ def search_(
     as_json: JsonOption = False,
 ) -> None:
     """Find entities by phrases that a model generates."""
-    from mrag.generative.ranker import clue_folder
+    from mrag.generative.decoding import clue_folder
 
     settings = generative.DecodingSettings(beams=beams, groups=groups, prior_weight=prior, start=start)  # type: ignore[arg-type]
     with place.opened() as graph, ExitStack() as stack:

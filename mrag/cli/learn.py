@@ -462,7 +462,7 @@ def generative_(
 
     Ctrl-C keeps what was learnt.
     """
-    from mrag.generative.ranker import clue_texts
+    from mrag.generative.decoding import clue_texts
 
     sampling = generative.ClueSampling(starts=clues, length=length, temperature=temperature, seed=seed)
     knobs = generative.TrainingSettings(epochs=epochs, batch=batch, rate=rate, seed=seed)

@@ -18,11 +18,12 @@ from mrag._lazy import lazy
 if TYPE_CHECKING:
     from mrag.completion.chain import Completer, Evidence, answer, completion_chain
     from mrag.completion.checks import CheckSettings, CompletionRun
-    from mrag.completion.graph import complete, complete_from_graph
-    from mrag.completion.grounding import GroundingSettings, Step, ground
+    from mrag.completion.grounding import GroundingSettings, PathPlanner, Step, ground
     from mrag.completion.passages import (
+        ModelReader,
         Passage,
         Passages,
+        Reader,
         RetrievedPassages,
         describe_folder,
         from_langchain,
@@ -30,9 +31,15 @@ if TYPE_CHECKING:
         store_documents,
         store_folder,
     )
-    from mrag.completion.path_planner import PathPlanner
-    from mrag.completion.patterns import GroundedPlan, IncompleteTriple, ModelPlanner, Planner, TriplePlan
-    from mrag.completion.reading import ModelReader, Reader
+    from mrag.completion.patterns import (
+        GroundedPlan,
+        IncompleteTriple,
+        ModelPlanner,
+        Planner,
+        TriplePlan,
+        complete,
+        complete_from_graph,
+    )
     from mrag.completion.review import WriteReport, accept, catch_up, find_run, list_runs, reject, rollback
     from mrag.completion.rule_reader import RuleReader
     from mrag.planning.plan import Unknown

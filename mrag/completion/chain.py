@@ -19,11 +19,19 @@ from rdflib import Literal as RdfLiteral
 
 from mrag import untrusted
 from mrag.completion.checks import CheckSettings, CompletionRun, SchemaFacts
-from mrag.completion.graph import complete
-from mrag.completion.grounding import Grounder, GroundingSettings, of_kind, of_sort
+from mrag.completion.grounding import Grounder, GroundingSettings, PathPlanner, of_kind, of_sort
 from mrag.completion.names import End, PropertyEnds, Relations
-from mrag.completion.passages import Passage, Passages, PassageSource
-from mrag.completion.path_planner import PathPlanner
+from mrag.completion.passages import (
+    Extraction,
+    ModelReader,
+    Passage,
+    Passages,
+    PassageSource,
+    Reader,
+    SoughtTriple,
+    checked,
+    sought,
+)
 from mrag.completion.patterns import (
     CompletedTriple,
     Completion,
@@ -31,9 +39,9 @@ from mrag.completion.patterns import (
     ModelPlanner,
     Planner,
     Slot,
+    complete,
     is_text,
 )
-from mrag.completion.reading import Extraction, ModelReader, Reader, SoughtTriple, checked, sought
 from mrag.completion.review import accept, propose, resume
 from mrag.completion.rule_reader import RuleReader
 from mrag.completion.sentences import instructs
@@ -97,10 +105,8 @@ def _literal(text: str, datatypes: tuple[str, ...]) -> RdfLiteral | None:
     return None
 
 
-_MIN_CONFIDENCE: Final = 0.5
-"""What is less sure is left out."""
-_MAX_VALUES: Final = 50
-"""Values of one triple, the surest first, at most."""
+_MIN_CONFIDENCE: Final = 0.5  # What is less sure is left out
+_MAX_VALUES: Final = 50  # Values of one triple, the surest first, at most
 
 
 class Evidence:
@@ -246,16 +252,11 @@ _MAX_MISSING = 5
 
 @dataclass(frozen=True)
 class CompletedAnswer:
-    """An answer that was completed.
+    """An answer that was completed."""
 
-    Attributes:
-        answer: The answer with its citations, as `mrag.ask` gives it.
-        completion: The triples and solutions it rests on.
-        run: What was read for it, as it was proposed or accepted; None where nothing new was read.
-    """
-
-    answer: Answer
-    completion: Completion
+    answer: Answer  # The answer with its citations, as `mrag.ask` gives it
+    completion: Completion  # The triples and solutions it rests on
+    # What was read for it, as it was proposed or accepted; None where nothing new was read
     run: CompletionRun | None = None
 
     @property
@@ -311,7 +312,7 @@ def answer(
 
     Example:
         >>> import mrag
-        >>> from mrag.completion.graph import complete_from_graph
+        >>> from mrag.completion.patterns import complete_from_graph
         >>> from mrag.completion.grounding import ground
         >>> from mrag.completion.patterns import TriplePlan, Unknown
         >>> kg, x = mrag.demo(model="none"), Unknown("x")

@@ -50,8 +50,7 @@ State = typing.Literal["proposed", "accepted", "rejected", "rolled back"]
 Verdict = typing.Literal["fits", "known", "refused"]
 """What the checks say of a statement: it may be written, it is in the graph already, or it may not."""
 
-Key = tuple[str, str, str]
-"""What statements are sorted by: their terms as N-Triples writes them."""
+Key = tuple[str, str, str]  # What statements are sorted by: their terms as N-Triples writes them
 
 
 @dataclass(frozen=True)
@@ -95,21 +94,16 @@ class CheckSettings:
 
 @dataclass(frozen=True)
 class Statement:
-    """One triple of a run.
-
-    Attributes:
-        confidence: From 0 to 1.
-        objections: Why it is refused, in words.
-        iri: What the description of its run calls it; empty before it is kept.
-    """
+    """One triple of a run."""
 
     subject: Term
     predicate: Term
     object: Term
-    confidence: float = 1.0
+    confidence: float = 1.0  # From 0 to 1
     evidence: tuple[EvidenceRef, ...] = ()
     verdict: Verdict = "fits"
-    objections: tuple[str, ...] = ()
+    objections: tuple[str, ...] = ()  # Why it is refused, in words
+    # What the description of its run calls it; empty before it is kept
     iri: str = field(default="", compare=False)
 
     @property

@@ -26,13 +26,11 @@ from mrag.language.tokens import TextToken, is_stopword, normalise, words, words
 from mrag.rdf import queries
 from mrag.rdf.terms import SKOLEM, XSD
 
-NEARLY = 0.98
-"""Score of a name that differs in case, accents or punctuation alone."""
+NEARLY = 0.98  # Score of a name that differs in case, accents or punctuation alone
 
 _POOL = 50
 
-Best = dict[str, TermCandidate]
-"""The best candidate of each term, by its IRI."""
+Best = dict[str, TermCandidate]  # The best candidate of each term, by its IRI
 
 
 def ranked(best: Mapping[str, TermCandidate]) -> list[TermCandidate]:
@@ -314,19 +312,12 @@ _DESCRIBING = tuple(sorted(DESCRIBING))
 
 @dataclass(frozen=True)
 class NamedRelation:
-    """A predicate of the graph in words.
+    """A predicate of the graph in words."""
 
-    Attributes:
-        iri: The predicate.
-        label: Its best label, or the words of its local name.
-        names: Every label in every language, the best first, and the words of its local name.
-        descriptions: What is said of it.
-    """
-
-    iri: URIRef
-    label: str
-    names: tuple[str, ...]
-    descriptions: tuple[str, ...] = ()
+    iri: URIRef  # The predicate
+    label: str  # Its best label, or the words of its local name
+    names: tuple[str, ...]  # Every label in every language, the best first, and the words of its local name
+    descriptions: tuple[str, ...] = ()  # What is said of it
 
 
 class Relations:
@@ -409,14 +400,12 @@ def _relation_names(kg: KnowledgeGraph) -> list[NamedRelation]:
 
 
 End = Literal["subject", "object"]
-Act = tuple[End, str]
-"""To stand at an end of a property."""
+Act = tuple[End, str]  # To stand at an end of a property
 ENDS: Final[tuple[End, End]] = ("subject", "object")
 _SAMPLE: Final = 300
 _KIND: Final = 100
 _PROPERTIES: Final = 50
-_TELLING: Final = 2
-"""Entities at an end of a property from which on their classes tell what stands there."""
+_TELLING: Final = 2  # Entities at an end of a property from which on their classes tell what stands there
 _ALIKE: Final = 0.12
 
 
@@ -427,23 +416,14 @@ def is_number(text: str) -> bool:
 
 @dataclass(frozen=True)
 class NameShape:
-    """How the names at one end of a property look, from a sample.
+    """How the names at one end of a property look, from a sample."""
 
-    Attributes:
-        known: How many were looked at.
-        numbers: Share of those that are a number.
-        capitals: Share of those that begin with a capital, numbers apart.
-        literals: Share of values that are literals.
-        datatypes: Datatypes of the literals, most frequent first; "" is plain text.
-        whole: Whether that was all there are.
-    """
-
-    known: int
-    numbers: float
-    capitals: float
-    literals: float
-    datatypes: tuple[str, ...] = ()
-    whole: bool = False
+    known: int  # How many were looked at
+    numbers: float  # Share of those that are a number
+    capitals: float  # Share of those that begin with a capital, numbers apart
+    literals: float  # Share of values that are literals
+    datatypes: tuple[str, ...] = ()  # Datatypes of the literals, most frequent first; "" is plain text
+    whole: bool = False  # Whether that was all there are
 
     def fits(self, name: str) -> bool:
         """Return whether a name that the graph does not know may stand there."""

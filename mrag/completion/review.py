@@ -249,8 +249,7 @@ def _fill(kg: KnowledgeGraph, heads: Sequence[CompletionRun]) -> list[Completion
     return done
 
 
-_ROWS: Final = 400
-"""Most triples of one update to a server; servers limit VALUES."""
+_ROWS: Final = 400  # Most triples of one update to a server; servers limit VALUES
 
 
 def change(kg: KnowledgeGraph, out: Sequence[Quad], into: Sequence[Quad]) -> None:

@@ -42,8 +42,7 @@ from mrag.completion.names import (
     key_of,
     text_of,
 )
-from mrag.completion.passages import Passage
-from mrag.completion.reading import Extraction, SoughtTriple
+from mrag.completion.passages import Extraction, Passage, SoughtTriple
 from mrag.completion.sentences import VERBS, WORDS
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import LABELS
@@ -92,8 +91,7 @@ _COMMON: Final = frozenset(map(stem, ("year", "date", "place", "name", "number",
 """Words of names such as "release year" that say nothing where there are others."""
 
 _AHEAD: Final = 0.12
-_SAID: Final = 0.6
-"""How surely a word that is not a relation's own says it."""
+_SAID: Final = 0.6  # How surely a word that is not a relation's own says it
 
 
 class Meaning(NamedTuple):
@@ -106,20 +104,16 @@ class Meaning(NamedTuple):
 
 @dataclass
 class RelationWords:
-    """The words that say a graph's relations.
+    """The words that say a graph's relations."""
 
-    Attributes:
-        words: Meanings by the stem of a word; one that stands before "by" has `+by` behind it.
-        names: Normalised names of relations, which are no names of entities.
-        forward: Share of places, by word and relation, where the subject came first.
-        shared: Relations that English says by the same word, by its stem.
-        inverse: Words and relations that they say the other way round.
-    """
-
+    # Meanings by the stem of a word; one that stands before "by" has `+by` behind it
     words: dict[str, list[Meaning]] = field(default_factory=dict)
-    names: frozenset[str] = frozenset()
+    names: frozenset[str] = frozenset()  # Normalised names of relations, which are no names of entities
+    # Share of places, by word and relation, where the subject came first
     forward: dict[tuple[str, str], float] = field(default_factory=dict)
+    # Relations that English says by the same word, by its stem
     shared: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    # Words and relations that they say the other way round
     inverse: set[tuple[str, str]] = field(default_factory=set)
 
     @classmethod
@@ -329,10 +323,7 @@ def _link(kg: KnowledgeGraph, pairs: set[tuple[str, str]]) -> dict[tuple[str, st
 _FAR: Final = 25
 _FEW: Final = 20
 """Relations between two kinds of things up to which each is tried, where the relation is asked for."""
-_OPPOSITES: Final = {
-    "first": words("last latest final again next"),
-    "last": frozenset(("first", "earliest")),
-}
+_OPPOSITES: Final = {"first": words("last latest final again next"), "last": frozenset(("first", "earliest"))}
 """What a sentence may not say in place of a word of a relation's name: "last held" for "first held"."""
 _OVER: Final = {"lives": "lived", "works": "worked", "resides": "resided", "plays": "played"}
 """What is so no longer, where it is told in the past, though its relation says that it is."""

@@ -24,40 +24,25 @@ _FIELD = re.compile(r"[A-Z][\w ]{1,30}:\s+\S")
 
 @dataclass(frozen=True)
 class StandIn:
-    """Words that stand for a name said before.
+    """Words that stand for a name said before."""
 
-    Attributes:
-        span: The words; empty at the beginning where a field of a list has none.
-        name: The name.
-        before: Where the sentence that has the name begins in the passage.
-        first: Whether the name was the first of its sentence; of others it has to be told by what they are.
-    """
-
-    span: Span
-    name: str
-    before: int
+    span: Span  # The words; empty at the beginning where a field of a list has none
+    name: str  # The name
+    before: int  # Where the sentence that has the name begins in the passage
+    # Whether the name was the first of its sentence; of others it has to be told by what they are
     first: bool = True
 
 
 @dataclass(frozen=True)
 class ReadSentence:
-    """A sentence, or a clause between semicolons, with its words and the names in it.
+    """A sentence, or a clause between semicolons, with its words and the names in it."""
 
-    Attributes:
-        text: The sentence.
-        words: Its words.
-        names: Spans of names of the graph, and of what is written like a name.
-        stand_ins: What its pronouns may stand for.
-        start: Where the sentence begins in the passage.
-        end: Where it ends.
-    """
-
-    text: str
-    words: tuple[TextToken, ...]
-    names: tuple[Span, ...]
-    stand_ins: tuple[StandIn, ...]
-    start: int
-    end: int
+    text: str  # The sentence
+    words: tuple[TextToken, ...]  # Its words
+    names: tuple[Span, ...]  # Spans of names of the graph, and of what is written like a name
+    stand_ins: tuple[StandIn, ...]  # What its pronouns may stand for
+    start: int  # Where the sentence begins in the passage
+    end: int  # Where it ends
 
     def key(self, at: int) -> str:
         """Return the key of a word; empty beyond the ends."""
@@ -286,8 +271,7 @@ def instructs(sentence: str) -> bool:
     return bool({w.key for w in words_of(sentence)} & WORDS["instructions"])
 
 
-_INVERSE: Final = frozenset(("belong", "flow", "empt"))
-"""Verbs of which the subject is what is had."""
+_INVERSE: Final = frozenset(("belong", "flow", "empt"))  # Verbs of which the subject is what is had
 _OWNS: Final = ("'s", "’s")
 
 

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from mrag.generation.answering import answer, cite, stream_answer
     from mrag.generation.models import LocalServer, ModelStatus, model_name, resolve, status
     from mrag.generation.prompts import NO_MODEL_NOTICE, messages, prompt
-    from mrag.generation.result import Answer, Citation, Sentence
-    from mrag.generation.told import lines_of
+    from mrag.generation.result import Answer, Citation, Sentence, lines_of
     from mrag.generation.verification import VerifyReport, verify
 
 __all__ = [

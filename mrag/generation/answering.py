@@ -6,23 +6,27 @@ of lines; they are taken out, and only those stay that hold. What no line suppor
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING, Final
 
 from mrag import untrusted
 from mrag._tables import patterns
-from mrag.context.render import Context, Line
+from mrag.context.render import Context, Line, by_subject
 from mrag.errors import ModelError
+from mrag.generation.facts import FactGroup, FactSelector, Selection
 from mrag.generation.models import check_read, invoke, model_errors, model_name
-from mrag.generation.plain_answer import plain_sentences, verbalise_all
 from mrag.generation.prompts import NO_MODEL_NOTICE, ONLY_IDS_NOTICE, messages, without_fences
 from mrag.generation.result import Answer, Citation, Sentence, recorded
 from mrag.generation.support.citations import Citer, FactSource, PictureCiter, judge, supports
+from mrag.generation.support.mentions import is_person
 from mrag.generation.support.sentences import ThoughtFilter, split, take_ids, without_thoughts
-from mrag.generation.verbalise import VerbalisedSentence
-from mrag.language.tokens import tokens
+from mrag.generation.verbalise import PHRASES, TYPE, Phrases, VerbalisedSentence, fill, value, verbalise
+from mrag.language.names import split_identifier
+from mrag.language.tokens import language_of, stem, tokens
+from mrag.rdf.terms import Term
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -206,3 +210,184 @@ def _plain(
     if model is not None:
         return Answer.of(question, sentences, context, model_name(model), notice)
     return Answer.of(question, sentences, context, None, notice or NO_MODEL_NOTICE)
+
+
+_MAX_NAMES = 20
+_LIST = 5  # Values of one property that are told at least, where all were asked for
+
+
+def plain_sentences(
+    question: str, context: Context, *, computing: Sequence[str] = ()
+) -> list[tuple[str, VerbalisedSentence]]:
+    """Answer a question by the facts of a context, each sentence behind what stands before it in the text.
+
+    Facts that have none of the words that ask to compute do not answer it.
+    """
+    language = language_of(question)
+    phrases = PHRASES.get(language, PHRASES["en"])
+    if not context.lines:
+        return [("", VerbalisedSentence(phrases.nothing_found, ()))]
+    given, context, question = context, _quiet(context), untrusted.without_ids(question)
+    selector = FactSelector(question, context)
+    chosen = selector.select()
+    if computing and chosen.groups and not _have_one_of(computing, chosen):
+        left = tuple(word for word in chosen.missing if word.lower() not in computing)
+        chosen = replace(chosen, partial=True, missing=left)
+    wanted = frozenset(w.stem for w in selector.asked.needs if not w.terms)
+    parts: list[tuple[str, VerbalisedSentence]] = [
+        ("" if i == 0 else " ", VerbalisedSentence(text, ()))
+        for i, text in enumerate(_caveats(chosen, language))
+    ]
+    if chosen.partial and chosen.groups:
+        return _check(question, given, [*parts, *_nearest(chosen, selector, context, language)])
+    many = len(chosen.groups) > 1
+    every = by_subject(context.lines)
+    for group in chosen.groups:
+        bullet = ("\n- " if parts else "- ") if many else (" " if parts else "")
+        for told in _of_group(group, every, selector.classes, language, wanted):
+            parts.append((bullet, told))
+            bullet = " "
+    if chosen.more:
+        parts.append(("\n- ", _also(chosen.more, phrases)))
+    parts.extend((" ", VerbalisedSentence(said, ())) for said in _cut_lists(chosen, context, phrases))
+    return _check(question, given, parts)
+
+
+def _have_one_of(words: Sequence[str], chosen: Selection) -> bool:
+    """Return whether a chosen fact has one of some words, in its relation or in a name."""
+    stems = {stem(word) for word in words}
+    lines = (line for group in chosen.groups for line in group.lines)
+    return any(not stems.isdisjoint(map(stem, split_identifier(" ".join(x.labels)).split())) for x in lines)
+
+
+def _cut_lists(chosen: Selection, context: Context, phrases: Phrases) -> list[str]:
+    """Say of which lists that an answer tells there is more than it tells."""
+    told = [line for group in (*chosen.groups, *chosen.more) for line in group.lines]
+    notes: dict[str, None] = {}
+    for direction, end in (("out", 0), ("in", 2)):
+        cut = {(x.entity, x.predicate): x for x in context.cut if x.direction == direction}
+        have: Counter[tuple[str, str]] = Counter((str(x.triple[end]), str(x.triple.p)) for x in context.lines)
+        lists: dict[tuple[str, str], list[Line]] = {}
+        for line in dict.fromkeys(told):
+            lists.setdefault((str(line.triple[end]), str(line.triple.p)), []).append(line)
+        for key, lines in lists.items():
+            limit = cut.get(key)
+            # One value, or a few of many, may have been chosen; what fills a limit was meant to be all.
+            whole = len(lines) == have[key] and limit is not None
+            few = direction == "out" and len(lines) >= _LIST and len(lines) < have[key]
+            total = max(have[key], limit.total if limit else 0)
+            if len(lines) > 1 and len(lines) < total and (whole or few):
+                label = phrases.quoted(" ".join(split_identifier(lines[0].labels[1]).split()))
+                count = fill(phrases.least, m=total) if limit and limit.more else total
+                notes[fill(phrases.shown, p=label, n=len(lines), m=count)] = None
+    return list(notes)
+
+
+def verbalise_all(
+    question: str, lines: Sequence[Line], context: Context
+) -> list[tuple[str, VerbalisedSentence]]:
+    """Return sentences for lines, as they come, each subject's together."""
+    told = [
+        x
+        for about in by_subject(map(_quiet_line, lines)).values()
+        for x in verbalise(about, person=is_person(about))
+    ]
+    return _check(question, context, [("" if i == 0 else " ", x) for i, x in enumerate(told)])
+
+
+def _quiet(context: Context) -> Context:
+    """Return a context whose labels write no ids and no marks, since sentences are made of them."""
+    return replace(context, lines=tuple(map(_quiet_line, context.lines)))
+
+
+def _quiet_line(line: Line) -> Line:
+    s, p, o = map(untrusted.without_ids, line.labels)
+    return line if (s, p, o) == line.labels else replace(line, labels=(s, p, o))
+
+
+def _caveats(chosen: Selection, language: str) -> list[str]:
+    phrases = PHRASES.get(language, PHRASES["en"])
+    notes = []
+    if not chosen.groups or chosen.partial:
+        notes.append(phrases.no_match)
+        if chosen.sought and language in PHRASES:
+            notes.append(fill(phrases.sought, names=phrases.join([*map(phrases.quoted, chosen.sought)])))
+    # A common noun that the graph has no word for, such as "film", is worth a remark only where the
+    # facts told do not answer anyway. Of a question in another language the graph may have no word at all.
+    told = chosen.partial or not chosen.groups if language == "en" else not chosen.groups
+    silent = [w for w in chosen.missing if told or (language == "en" and w[:1].isupper())]
+    if silent and language in PHRASES and len(silent) < 5:
+        names = phrases.join([phrases.quoted(word) for word in silent])
+        notes.append(fill(phrases.mentions, names=names))
+    if chosen.groups and chosen.unlinked and language in PHRASES:
+        subject = chosen.groups[0].lines[0].labels[0] if not chosen.many else "this"
+        if language == "en" or not chosen.many:
+            notes.append(fill(phrases.links, s=subject, names=phrases.join(chosen.unlinked)))
+    return notes
+
+
+def _nearest(
+    chosen: Selection, selector: FactSelector, context: Context, language: str
+) -> list[tuple[str, VerbalisedSentence]]:
+    """Return the facts nearest to a question that none answers, under a heading of their own."""
+    phrases = PHRASES.get(language, PHRASES["en"])
+    parts = [("\n\n", VerbalisedSentence(phrases.nearest, ()))]
+    for line in chosen.nearest:
+        person = is_person([x for x in context.lines if x.triple.s == line.triple.s])
+        kind = line.triple.s in selector.classes
+        told = verbalise([line], language=language, person=person, kind=kind)
+        parts.extend(("\n- " if i == 0 else " ", one) for i, one in enumerate(told))
+    return parts
+
+
+def _of_group(
+    group: FactGroup,
+    every: dict[Term, list[Line]],
+    classes: Collection[Term],
+    language: str,
+    wanted: frozenset[str],
+) -> list[VerbalisedSentence]:
+    """Return sentences for the lines of a group, those of its own subject first."""
+    own = {group.subject: list[Line]()} | by_subject(
+        sorted(group.lines, key=lambda x: str(x.triple.p) != TYPE)
+    )
+    sentences: list[VerbalisedSentence] = []
+    for subject, lines in own.items():
+        person, kind = is_person(every.get(subject, lines)), subject in classes
+        sentences += verbalise(lines, language=language, person=person, kind=kind, wanted=wanted)
+    return sentences
+
+
+def _also(groups: Sequence[FactGroup], phrases: Phrases) -> VerbalisedSentence:
+    names = []
+    for group in groups[:_MAX_NAMES]:
+        own = [line for line in group.lines if line.triple.s == group.subject] or list(group.lines)
+        values = list(dict.fromkeys(value(line) for line in own))
+        names.append(f"{own[0].labels[0]} ({', '.join(values)})")
+    every = [(x, g.subject) for g in groups[:_MAX_NAMES] for x in g.lines]
+    used = [x for x, subject in every if x.triple.s == subject] or [x for x, _ in every]
+    return VerbalisedSentence(fill(phrases.also, names=phrases.join(names)), tuple(used))
+
+
+def _check(
+    question: str, context: Context, parts: list[tuple[str, VerbalisedSentence]]
+) -> list[tuple[str, VerbalisedSentence]]:
+    """Return sentences, with a fact as the context has it wherever its sentence does not prove itself.
+
+    Labels can be anything, even words of the sentence around them; what `verify` could not find again
+    is better shown as it stands.
+    """
+    citer = Citer(question, context)
+    checked = []
+    subjects: frozenset[Term] = frozenset()
+    for before, told in parts:
+        if told.lines:
+            ids = [line.id for line in told.lines]
+            own = citer.limit(ids)
+            support = own.support(told.text, ids, subjects)
+            if not support.supported or {x.id for x in support.lines} != set(ids):
+                told = VerbalisedSentence(f"{'; '.join(line.text for line in told.lines)}.", told.lines)
+                support = own.support(told.text, ids, subjects)
+            subjects = support.subjects
+        checked.append((before, told))
+    return checked

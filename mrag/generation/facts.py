@@ -52,10 +52,8 @@ _DOING, _WHICH, _NAMES, _FURTHER, _FURTHER_NAMES = (
 _HOW, _ASKING = _WORDS["how"], _WORDS["asking"]
 _PATTERNS: Final = patterns("generation/patterns.toml")
 SCHEMA = (RDFS + "subClassOf", RDFS + "subPropertyOf")
-_ENTITIES: Final = 6
-"""Subjects that are told in full."""
-_FACTS: Final = 4
-"""Predicates that are told of each, more or less."""
+_ENTITIES: Final = 6  # Subjects that are told in full
+_FACTS: Final = 4  # Predicates that are told of each, more or less
 
 Stems = tuple[frozenset[str], frozenset[str], frozenset[str]]
 """Stems of the words of a line's subject, relation and value."""

@@ -45,8 +45,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
-WAITING = logging.getLogger("mrag.waiting")
-"""Tells what is being waited for; the commands show it."""
+WAITING = logging.getLogger("mrag.waiting")  # Tells what is being waited for; the commands show it
 _SILENT: Final = 5.0  # seconds
 _MAX_TRIES: Final = 64
 _START: Final = re.compile(r"[{\[]")

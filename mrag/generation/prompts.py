@@ -15,16 +15,12 @@ if TYPE_CHECKING:
 _TEXTS: Mapping[str, str] = tables("generation/prompts.toml")
 SYSTEM = _TEXTS["system"]
 """The system message. "Using only the given Context … Answer briefly." is the wording of the article."""
-HUMAN = _TEXTS["human"]
-"""The human message; what fills its places is made fit by `mrag.untrusted` first."""
-PENDING = _TEXTS["pending"]
-"""What an answer says while the graph is not reasoned over as it is."""
-NAMES_APART = _TEXTS["names_apart"]
-"""What an answer says while things with several names are told of apart."""
+HUMAN = _TEXTS["human"]  # The human message; what fills its places is made fit by `mrag.untrusted` first
+PENDING = _TEXTS["pending"]  # What an answer says while the graph is not reasoned over as it is
+NAMES_APART = _TEXTS["names_apart"]  # What an answer says while things with several names are told of apart
 NO_MODEL_NOTICE = _TEXTS["no_model_notice"]
 """What an answer that was made without a model says of itself."""
-ONLY_IDS_NOTICE = _TEXTS["only_ids_notice"]
-"""What is added where a model answered with ids of lines alone."""
+ONLY_IDS_NOTICE = _TEXTS["only_ids_notice"]  # What is added where a model answered with ids of lines alone
 
 
 def prompt(system: str = SYSTEM) -> ChatPromptTemplate:

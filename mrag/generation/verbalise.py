@@ -180,8 +180,7 @@ def _is_noun(label: str) -> bool:
     return relation(label, several=False)[0] in ("noun", "foreign")
 
 
-DESCRIBING = frozenset(VOCABULARY["describing"])
-"""Properties whose values are prose about their subject."""
+DESCRIBING = frozenset(VOCABULARY["describing"])  # Properties whose values are prose about their subject
 
 _PROSE = words("description desc abstract comment summary definition")
 TYPE = RDF + "type"

@@ -8,14 +8,15 @@ from mrag._lazy import lazy
 
 if TYPE_CHECKING:
     from mrag.generative.clue_index import ClueIndex
-    from mrag.generative.decoding import DecodingSettings, decode
-    from mrag.generative.models import (
-        ByteTokeniser,
-        LanguageModel,
-        document_tokens,
-        language_model,
+    from mrag.generative.decoding import (
+        DecodingSettings,
+        GenerativeRanker,
+        build_clues,
+        decode,
+        is_stale,
+        open_clues,
     )
-    from mrag.generative.ranker import GenerativeRanker, build_clues, is_stale, open_clues
+    from mrag.generative.models import ByteTokeniser, LanguageModel, document_tokens, language_model
     from mrag.generative.training import (
         ClueSampling,
         LoraLearner,

@@ -20,8 +20,7 @@ from mrag.jobs.runners import InlineRunner, Runner, carry
 from mrag.storage.arrays import Arrays
 from mrag.storage.folder import Kind, SegmentFolder
 
-HUB = 1024
-"""Runs longer than this have their continuations worked out when the index is built."""
+HUB = 1024  # Runs longer than this have their continuations worked out when the index is built
 
 _SMALL: Final = 24
 _DEPTH: Final = 64
@@ -192,8 +191,7 @@ def sort_suffixes(text: npt.NDArray[Any]) -> Places:
 Documents: TypeAlias = Iterable[tuple[str, Sequence[int]]]
 Tokens: TypeAlias = npt.NDArray[np.int64]
 
-SEGMENT_TOKENS: Final = 1 << 24
-"""Most tokens of a segment, ends of documents counted."""
+SEGMENT_TOKENS: Final = 1 << 24  # Most tokens of a segment, ends of documents counted
 
 _RUN: Final = 1 << 19
 
@@ -394,8 +392,7 @@ def build_segments(
 _NONE: Final = np.empty(0, np.int64)
 _FEW: Final = 64
 
-Span = tuple[int, int, int]
-"""Number of a segment, and a run of its suffixes."""
+Span = tuple[int, int, int]  # Number of a segment, and a run of its suffixes
 
 
 @dataclass(frozen=True, eq=False)
@@ -537,11 +534,7 @@ class ClueIndex:
     """
 
     def __init__(
-        self,
-        segments: Sequence[ClueSegment],
-        vocabulary: int,
-        end: int | None,
-        extra: Mapping[str, Any],
+        self, segments: Sequence[ClueSegment], vocabulary: int, end: int | None, extra: Mapping[str, Any]
     ) -> None:
         self.segments = tuple(segments)
         self.vocabulary = vocabulary

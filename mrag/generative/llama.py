@@ -26,8 +26,7 @@ from mrag.errors import ModelError
 from mrag.generative.models import LogProbabilities, checked_prompt
 
 _DECLARED: Final = tables("generative/llama.toml")
-VERSION: Final[str] = _DECLARED["version"]
-"""The version of xllamacpp that is described here."""
+VERSION: Final[str] = _DECLARED["version"]  # The version of xllamacpp that is described here
 
 _MODEL: Final[str] = _DECLARED["model"]
 _CONTEXT: Final[str] = _DECLARED["context"]

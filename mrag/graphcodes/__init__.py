@@ -7,17 +7,8 @@ from typing import TYPE_CHECKING
 from mrag._lazy import lazy
 
 if TYPE_CHECKING:
-    from mrag.graphcodes.code import (
-        Edge,
-        GraphCode,
-        Node,
-        from_folder,
-        from_json,
-        to_json,
-        union,
-    )
+    from mrag.graphcodes.code import Edge, GraphCode, Node, from_folder, from_json, to_json, union
     from mrag.graphcodes.code_index import CodeMatch, GraphCodeIndex
-    from mrag.graphcodes.explanation import CodeVerbaliser, explain
     from mrag.graphcodes.metrics import (
         CodeComparison,
         CodeScores,
@@ -28,14 +19,9 @@ if TYPE_CHECKING:
         structural,
     )
     from mrag.graphcodes.models import ModelExtractor
-    from mrag.graphcodes.ranker import GraphCodeRanker, ScoreFusedRanker
+    from mrag.graphcodes.ranker import CodeVerbaliser, GraphCodeRanker, ScoreFusedRanker, explain
     from mrag.graphcodes.reading import TextExtractor
-    from mrag.graphcodes.sources import (
-        CodeNormaliser,
-        from_scene_triples,
-        neighbourhood,
-        neighbourhoods,
-    )
+    from mrag.graphcodes.sources import CodeNormaliser, from_scene_triples, neighbourhood, neighbourhoods
 
 __all__ = [
     "CodeComparison", "CodeMatch", "CodeNormaliser", "CodeScores",

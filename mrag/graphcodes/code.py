@@ -19,8 +19,7 @@ from mrag.errors import ConfigError
 from mrag.language.names import name_parts
 from mrag.rdf.terms import RDF
 
-Cell: TypeAlias = tuple[str, ...]
-"""The relations from one node to another, sorted, at least one."""
+Cell: TypeAlias = tuple[str, ...]  # The relations from one node to another, sorted, at least one
 
 _IRI: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"{}|\\^`]+")
 _LOCAL: Final = re.compile(r"[^/#:]+(?=[/#]?\Z)")
@@ -255,8 +254,7 @@ def union(codes: Iterable[GraphCode]) -> GraphCode:
     )
 
 
-ITSELF: Final = "urn:mrag:itself"
-"""Stands for the entity that a code is of."""
+ITSELF: Final = "urn:mrag:itself"  # Stands for the entity that a code is of
 
 
 def centred(code: GraphCode, entity: str) -> GraphCode:

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
 _ANYTHING: Final = (OWL + "Thing", RDFS + "Resource")
 
-EXCESS: Final = 0.5
-"""How much what only the document has counts against it in `structural`."""
+EXCESS: Final = 0.5  # How much what only the document has counts against it in `structural`
 
 Component: TypeAlias = Literal["features", "relations", "types"]
 Metric: TypeAlias = Literal["structural", "paper"]

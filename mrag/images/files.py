@@ -78,8 +78,7 @@ def _jpeg(data: bytes) -> tuple[str, int, int] | None:
     return None
 
 
-MOST_PIXELS: Final = 80_000_000
-"""Below the size at which Pillow itself warns of a decompression bomb."""
+MOST_PIXELS: Final = 80_000_000  # Below the size at which Pillow itself warns of a decompression bomb
 
 _SENT = ("image/jpeg", "image/png", "image/webp")
 _PATH = re.compile(r"[/\\:\0]|^\.\.?$")

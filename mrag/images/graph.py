@@ -37,19 +37,16 @@ EX = "http://example.org/"
 _DCTERMS = "http://purl.org/dc/terms/"
 _PROV = "http://www.w3.org/ns/prov#"
 
-Allowed = Callable[[], Collection[str]]
-"""Gives the IRIs of the only images that may be found."""
+Allowed = Callable[[], Collection[str]]  # Gives the IRIs of the only images that may be found
 
 
 FILE: Final = EX + "hasFileName"
 SENTENCE: Final = EX + "hasDescription"
-GENERATED: Final = EX + "hasLLMDescription"
-"""What a model said of an image."""
+GENERATED: Final = EX + "hasLLMDescription"  # What a model said of an image
 _BOX: Final = EX + "hasBoundingBox"
 _BOX_IMAGE: Final = EX + "hasImage"
 
-_LENGTH: Final = 4000
-"""Characters after which each text of a model is cut."""
+_LENGTH: Final = 4000  # Characters after which each text of a model is cut
 
 
 @dataclass(frozen=True)
@@ -154,9 +151,7 @@ def _of_regions(kg: KnowledgeGraph) -> Iterator[tuple[str, str, str]]:
     yield from ((image_of[region], region, text) for region, text in sorted(texts) if region in image_of)
 
 
-def boxes(
-    kg: KnowledgeGraph,
-) -> tuple[dict[str, list[tuple[Box, str]]], dict[str, str]]:
+def boxes(kg: KnowledgeGraph) -> tuple[dict[str, list[tuple[Box, str]]], dict[str, str]]:
     """Return the boxes of each image with the IRI of what has it, and why others cannot be used."""
     labels: dict[str, dict[Box, str]] = {}
     bad: dict[str, str] = {}
@@ -208,7 +203,7 @@ def of_query(kg: KnowledgeGraph, select: str) -> Allowed:
     def allowed() -> set[str]:
         result = kg.query(select, limits=Limits(seconds=60.0, rows=2_000_000, bytes=1 << 30))
         if not isinstance(result, SelectResult) or not result.variables:
-            raise ConfigError("A filter of images is a SELECT query.", query=select)
+            raise ConfigError("A filter is a SELECT query.", query=select)
         return {str(row[0]) for row in result if row[0] is not None}
 
     return allowed
@@ -383,13 +378,11 @@ def has_types(kg: KnowledgeGraph) -> bool:
 
 FacetName: TypeAlias = typing.Literal["category", "attribute"]
 FACETS: tuple[FacetName, ...] = ("category", "attribute")
-Chosen: TypeAlias = npt.NDArray[np.bool_]
-"""Of each image of a catalogue, in its order, whether it is chosen."""
+Chosen: TypeAlias = npt.NDArray[np.bool_]  # Of each image of a catalogue, in its order, whether it is chosen
 
 _Numbers: TypeAlias = npt.NDArray[np.int64]
 _Pairs: TypeAlias = tuple[_Numbers, _Numbers]
-_SETS = 100
-"""Sets of images by name that are held, so that memory does not grow with what is asked for."""
+_SETS = 100  # Sets of images by name that are held, so that memory does not grow with what is asked for
 
 
 class ImageCatalogue:

@@ -20,14 +20,12 @@ from mrag.errors import ConfigError
 from mrag.language.possessive import compile_late
 from mrag.language.tokens import s_stem
 
-AUTO: Final = "auto"
-"""Stands for the analyser of a graph's languages, see `by_languages`."""
+AUTO: Final = "auto"  # Stands for the analyser of a graph's languages, see `by_languages`
 
 DEFAULT: Final = "plural"
 """Of English: no other is better on all collections of `docs/evaluation.md`, and it tells names apart."""
 
-WORDS: Final = "+words"
-"""Ends the name of an analyser that keeps words beside their stems."""
+WORDS: Final = "+words"  # Ends the name of an analyser that keeps words beside their stems
 
 _PREFIX: Final = "snowball:"
 _LANGUAGES: Final[Mapping[str, str]] = tables("language/snowball.toml")

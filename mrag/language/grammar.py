@@ -65,7 +65,7 @@ def relation(label: str, several: bool) -> tuple[str, str]:
         if low[0].endswith("s") and not low[0].endswith("ss") and bases & VERBS:
             return "phrase", label
         if low[0] in VERBS and low[0] not in _PARTICIPLES:
-            return "phrase", " ".join([_conjugate(parts[0]), *parts[1:]])
+            return "phrase", " ".join([third_person(parts[0]), *parts[1:]])
         return "phrase", f"is {label}"
     if low[0].endswith("s") and bases & VERBS:
         return "phrase", label
@@ -74,7 +74,7 @@ def relation(label: str, several: bool) -> tuple[str, str]:
         and low[0] in VERBS
         and low[0] not in ("feature", "report", "study", "voice", "form", "rank")
     ):
-        return "phrase", _conjugate(label)
+        return "phrase", third_person(label)
     if len(low) == 1 and low[0].endswith("ing") and len(low[0]) > 5:
         return "phrase", f"is {label}"
     if parts[0].istitle() and not any(part[:1].isupper() for part in parts[1:]):
@@ -82,7 +82,8 @@ def relation(label: str, several: bool) -> tuple[str, str]:
     return "noun", plural(label) if several else _one(label)
 
 
-def _conjugate(verb: str) -> str:
+def third_person(verb: str) -> str:
+    """Return the form of a verb that follows `it`."""
     if verb == "have":
         return "has"
     if verb.endswith("y") and verb[-2:-1] not in tuple("aeiou"):

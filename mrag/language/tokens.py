@@ -32,25 +32,20 @@ def words(text: str) -> frozenset[str]:
 _DATA: Final = tables("language/words.toml")
 IRREGULAR: Final[Mapping[str, str]] = _DATA["irregular"]
 """Forms that no ending gives away, to the form they are ranked by."""
-NEGATIONS: Final = words(_DATA["negations"])
-"""Words that turn a statement round."""
+NEGATIONS: Final = words(_DATA["negations"])  # Words that turn a statement round
 YES: Final = words(_DATA["yes"])
 NO: Final = words(_DATA["no"])
 PRONOUNS: Final = words(_DATA["pronouns"])
 """First words of a sentence that goes on about what the sentence before was about."""
-LEGAL_FORMS: Final = words(_DATA["legal_forms"])
-"""Ends of firms' names that are often left out."""
+LEGAL_FORMS: Final = words(_DATA["legal_forms"])  # Ends of firms' names that are often left out
 PREPOSITIONS: Final = words(_DATA["prepositions"])
-VERBS: Final = words(_DATA["verbs"])
-"""Verbs that name relations in knowledge graphs, in their plain form."""
-PERSON_WORDS: Final = words(_DATA["persons"])
-"""Types whose members are not called "it"."""
+VERBS: Final = words(_DATA["verbs"])  # Verbs that name relations in knowledge graphs, in their plain form
+PERSON_WORDS: Final = words(_DATA["persons"])  # Types whose members are not called "it"
 AGENTS: Final = words(_DATA["agents"])
 """Types besides people whose members do things: one asks for them by "who"."""
 LIGHT: Final = words(_DATA["light"])
 """Verbs that relate two things without saying how; beside a noun that does, they say nothing more."""
-VAGUE: Final = words(_DATA["vague"])
-"""Words that a question may hold without wanting them covered."""
+VAGUE: Final = words(_DATA["vague"])  # Words that a question may hold without wanting them covered
 DEEDS: Final = words(_DATA["deeds"]) & VAGUE
 """Those of them that say, beside names alone, what is asked of these: "What do I need for X?"."""
 STOP_WORDS: Final = words(_DATA["stop"])

@@ -282,8 +282,8 @@ def _codes(asked: RankerRequest) -> Ranker:
 
 
 def _clues(asked: RankerRequest) -> Ranker:
+    from mrag.generative.decoding import GenerativeRanker, open_clues
     from mrag.generative.models import language_model
-    from mrag.generative.ranker import GenerativeRanker, open_clues
 
     if not asked.argument:
         raise ConfigError("The ranker clues needs a model.", hint="Such as clues:local:model.gguf.")

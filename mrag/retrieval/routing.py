@@ -232,7 +232,7 @@ def _picture(kg: KnowledgeGraph, asked: Question, media: str | Path | None) -> s
     """Return why images are the answer to a question, "" if they are not."""
     if media is not None:
         return FOLDER_GIVEN
-    from mrag.images.prompts import wish_of
+    from mrag.images.answer import wish_of
 
     if asked.image is not None or wish_of(asked.text) is None:
         return ""

@@ -18,10 +18,22 @@ from mrag.context.render import Context, Line
 from mrag.errors import ConfigError, ModelError, MragError
 from mrag.generation.answering import answer
 from mrag.generation.prompts import PENDING
-from mrag.generation.receipts import ENVELOPE, THEN, KeyStore, open_receipt, receipt, with_receipt
 from mrag.generation.result import Answer, OtherReading, context_from_json, json_fields, same
 from mrag.generation.support.mentions import ContextNames
-from mrag.generation.verification import READING, CheckedPart, Recomputed, VerifyReport, differences, part_of
+from mrag.generation.verification import (
+    ENVELOPE,
+    READING,
+    THEN,
+    CheckedPart,
+    KeyStore,
+    Recomputed,
+    VerifyReport,
+    differences,
+    open_receipt,
+    part_of,
+    receipt,
+    with_receipt,
+)
 from mrag.generation.verification import verify as checked
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import label_texts

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from mrag.cel.examples import read_problems
-from mrag.cel.problem import LearningProblem
+from mrag.cel.problem import LearningProblem, read_problems
 from mrag.graph.kg import KnowledgeGraph
 from mrag.reasoning.run import reason
 from mrag.stores.oxigraph import OxigraphStore

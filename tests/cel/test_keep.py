@@ -17,7 +17,7 @@ from mrag.cel.expressions import Expression, Named
 from mrag.cel.problem import ExampleCounts, Hypothesis, instances
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.loaders.ontologies import convert_owl
+from mrag.loaders.rdf import convert_owl
 from mrag.rdf.terms import Triple
 from mrag.reasoning.run import reason
 from mrag.retrieval.rankers import Question

@@ -15,12 +15,9 @@ from rdflib import RDFS, URIRef
 import mrag
 from mrag.completion.chain import CompletedAnswer, Completer, Evidence, answer, completion_chain
 from mrag.completion.checks import CheckSettings
-from mrag.completion.graph import complete_from_graph
-from mrag.completion.grounding import GroundingSettings, PathTable, Step, ground
-from mrag.completion.passages import Passage, Passages, evidence_graph, store_folder
-from mrag.completion.path_planner import PathPlanner
-from mrag.completion.patterns import CompletedTriple, GroundedPlan, ModelPlanner
-from mrag.completion.reading import ModelReader
+from mrag.completion.grounding import GroundingSettings, PathPlanner, PathTable, Step, ground
+from mrag.completion.passages import ModelReader, Passage, Passages, evidence_graph, store_folder
+from mrag.completion.patterns import CompletedTriple, GroundedPlan, ModelPlanner, complete_from_graph
 from mrag.completion.review import accept, list_runs, rollback, runs_graph
 from mrag.errors import ConfigError, ModelError
 from mrag.generation.result import Completed, EvidenceRef

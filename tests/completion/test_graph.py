@@ -8,9 +8,16 @@ from hypothesis import strategies as st
 from rdflib import XSD, Literal, URIRef
 
 from mrag.completion import patterns
-from mrag.completion.graph import TripleLookup, complete, complete_from_graph
 from mrag.completion.grounding import GroundingSettings, ground
-from mrag.completion.patterns import CompletedTriple, GroundedPlan, IncompleteTriple, Slot
+from mrag.completion.patterns import (
+    CompletedTriple,
+    GroundedPlan,
+    IncompleteTriple,
+    Slot,
+    TripleLookup,
+    complete,
+    complete_from_graph,
+)
 from mrag.generation.result import EvidenceRef
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.plan import Unknown

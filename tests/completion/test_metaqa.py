@@ -12,10 +12,8 @@ from types import ModuleType
 
 import pytest
 
-from mrag.completion.graph import complete_from_graph
-from mrag.completion.grounding import GroundingSettings, ground
-from mrag.completion.path_planner import PathPlanner
-from mrag.completion.patterns import GroundedPlan
+from mrag.completion.grounding import GroundingSettings, PathPlanner, ground
+from mrag.completion.patterns import GroundedPlan, complete_from_graph
 from mrag.graph.kg import KnowledgeGraph
 from tests.conftest import ROOT, shared_data
 

@@ -15,11 +15,23 @@ from langchain_core.runnables import RunnableLambda
 from rdflib import RDFS, SKOS, XSD, Literal, URIRef
 
 from mrag.completion import patterns
-from mrag.completion.graph import complete_from_graph
-from mrag.completion.grounding import Grounder, GroundingSettings, PathTable, Step, ground
+from mrag.completion.grounding import (
+    Grounder,
+    GroundingSettings,
+    PathPlanner,
+    PathTable,
+    Step,
+    find_mentions,
+    ground,
+)
 from mrag.completion.names import NEARLY, EntityNames, Relations
-from mrag.completion.path_planner import PathPlanner, find_mentions
-from mrag.completion.patterns import IncompleteTriple, ModelPlanner, TriplePlan, read_plan
+from mrag.completion.patterns import (
+    IncompleteTriple,
+    ModelPlanner,
+    TriplePlan,
+    complete_from_graph,
+    read_plan,
+)
 from mrag.errors import ConfigError, ModelError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.similarity import SimilarityIndexes

@@ -15,9 +15,8 @@ from rdflib import RDF, Literal, URIRef
 import mrag
 from mrag.completion.chain import Evidence
 from mrag.completion.names import EntityNames, PropertyEnds, all_names, text_of
-from mrag.completion.passages import Passage, Passages
+from mrag.completion.passages import ModelReader, Passage, Passages, locate
 from mrag.completion.patterns import CompletedTriple, IncompleteTriple
-from mrag.completion.reading import ModelReader, locate
 from mrag.completion.rule_reader import RelationWords, RuleReader
 from mrag.errors import ModelError
 from mrag.graph.kg import KnowledgeGraph

@@ -14,9 +14,8 @@ import pytest
 
 import mrag
 from mrag.errors import ConfigError, ModelError, MragError
-from mrag.generation.receipts import ENVELOPE, KeyStore, check_alone, receipt
 from mrag.generation.result import canonical, parse
-from mrag.generation.verification import READING, VerifyReport
+from mrag.generation.verification import ENVELOPE, READING, KeyStore, VerifyReport, check_alone, receipt
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import HELPED, run_question
 from mrag.planning.saved import save_question

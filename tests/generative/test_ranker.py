@@ -16,7 +16,7 @@ from mrag.cel.problem import instances
 from mrag.cli import app
 from mrag.errors import ConfigError, IndexMismatch, MissingIndex, QueryRefused
 from mrag.generative import decoding
-from mrag.generative import ranker as ranking
+from mrag.generative import decoding as ranking
 from mrag.generative.clue_index import ClueIndex
 from mrag.generative.models import ByteTokeniser
 from mrag.graph.kg import KnowledgeGraph
@@ -61,7 +61,7 @@ def test_names_stand_once_in_documents(demo: KnowledgeGraph, index: ClueIndex) -
 def test_masks_are_exact(demo: KnowledgeGraph, index: ClueIndex, concept: object, query: str | None) -> None:
     prefix = f"PREFIX ex: <{EX}> "
     if query is None:
-        expression, _ = decoding.read_concept(demo, concept)  # type: ignore[arg-type]
+        expression, _ = decoding.concept_of(demo, concept)  # type: ignore[arg-type]
         wanted = set(instances(demo, expression))
         restriction = decoding.of_class(demo, index, concept)  # type: ignore[arg-type]
     else:

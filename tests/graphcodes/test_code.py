@@ -13,11 +13,9 @@ from mrag.graphcodes import code as graph_code
 from mrag.graphcodes import metrics
 from mrag.graphcodes.code import Edge, GraphCode, Node, centred, from_folder, from_json, to_json, union
 from mrag.graphcodes.code_index import GraphCodeIndex
-from mrag.graphcodes.explanation import CodeVerbaliser, explain
 from mrag.graphcodes.metrics import CodeComparison, CodeScores, Ontology, paper, structural
-from mrag.graphcodes.questions import QuestionCodes
-from mrag.graphcodes.ranker import GraphCodeRanker
-from mrag.graphcodes.sources import neighbourhoods
+from mrag.graphcodes.ranker import CodeVerbaliser, GraphCodeRanker, explain
+from mrag.graphcodes.sources import QuestionCodes, neighbourhoods
 from mrag.index.documents import Definition, documents
 from mrag.index.similarity import SimilarityIndexes
 from mrag.retrieval.rankers import FusedRanker, Question, Ranker, SimilarityRanker

@@ -20,10 +20,9 @@ from mrag.errors import ConfigError, LoadError, ModelError, StoreLocked
 from mrag.generation.result import Citation
 from mrag.graph.kg import KnowledgeGraph
 from mrag.images import enrichment
-from mrag.images.enrichment import PROV, EnrichmentJournal, EnrichSettings, describe
+from mrag.images.enrichment import PROMPTS, PROV, EnrichmentJournal, EnrichSettings, describe
 from mrag.images.files import PictureLimits
 from mrag.images.graph import described_images, image_texts
-from mrag.images.prompts import PROMPTS
 from mrag.images.rankers import ImageTextRanker
 from mrag.jobs import ThreadRunner
 from mrag.rdf import queries

@@ -11,9 +11,8 @@ from rdflib import URIRef
 import mrag
 from mrag import untrusted
 from mrag.completion.chain import Evidence
-from mrag.completion.passages import Passage, Passages
+from mrag.completion.passages import ModelReader, Passage, Passages
 from mrag.completion.patterns import IncompleteTriple
-from mrag.completion.reading import ModelReader
 from mrag.errors import ModelError
 from mrag.generation.answering import answer
 from mrag.generation.models import LocalServer, resolve

@@ -22,9 +22,8 @@ from rdflib import OWL, RDF, RDFS, Literal, URIRef
 import mrag
 from mrag import untrusted
 from mrag.completion.chain import answer as completed_answer
-from mrag.completion.passages import Passage
+from mrag.completion.passages import ModelReader, Passage, SoughtTriple
 from mrag.completion.patterns import CompletedTriple, Completion, IncompleteTriple, ModelPlanner, TriplePlan
-from mrag.completion.reading import ModelReader, SoughtTriple
 from mrag.context.display import Display
 from mrag.context.expansion import expand
 from mrag.context.render import Context, Line
@@ -37,7 +36,7 @@ from mrag.generation.verbalise import verbalise
 from mrag.generation.verification import verify
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graphcodes.models import ModelExtractor
-from mrag.images.prompts import answer_messages
+from mrag.images.answer import answer_messages
 from mrag.planning.plan import Unknown
 from mrag.rdf.terms import Term, Triple
 from mrag.retrieval.answering import ask

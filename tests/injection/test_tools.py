@@ -14,9 +14,8 @@ from rdflib import Literal, URIRef
 import mrag
 from mrag.completion.chain import Evidence
 from mrag.completion.checks import Statement, new_run
-from mrag.completion.passages import Passage, Passages, evidence_graph, store_documents
+from mrag.completion.passages import ModelReader, Passage, Passages, evidence_graph, store_documents
 from mrag.completion.patterns import IncompleteTriple
-from mrag.completion.reading import ModelReader
 from mrag.completion.review import accept, list_runs, propose, runs_graph
 from mrag.generation.answering import answer
 from mrag.generation.result import EvidenceRef

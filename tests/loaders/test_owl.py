@@ -13,7 +13,7 @@ import mrag
 from mrag.cel import expressions
 from mrag.cel.notation import to_graph
 from mrag.errors import ConfigError, LoadError
-from mrag.loaders.ontologies import convert_owl, functional, owl_syntax
+from mrag.loaders.rdf import convert_owl, functional, owl_syntax
 from tests.cases import cases
 from tests.commands import python
 

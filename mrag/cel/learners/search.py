@@ -52,29 +52,20 @@ PRICES = np.array([ce.NAME, ce.TEXT], dtype=np.int64)
 
 @dataclass(frozen=True)
 class FeatureSettings:
-    """Which conditions are worked out.
+    """Which conditions are worked out."""
 
-    Attributes:
-        nominals: Whether single individuals are named, as in `∃ r.{a}`.
-        negation: Whether conditions are negated, which gives `∀ r.C` and `≤ n r.C` too.
-        cardinality: Up to how many values are counted.
-        data: Whether literals are looked at.
-        splits: How many limits a property with numbers or dates gets.
-        pairs: Of how many conditions on the values of a property the pairs are tried, as in `∃ r.(C ⊓ D)`,
-            and how many are counted, as in `≥ 2 r.(∃ s.C)`.
-        texts: How many examples at least, and how many individuals, have a text that is a condition, so that
-            captions and names of files are none.
-        max_conditions: How many conditions are kept at each step.
-    """
-
-    nominals: bool = True
-    negation: bool = True
-    cardinality: int = 3
-    data: bool = True
-    splits: int = 12
+    nominals: bool = True  # Whether single individuals are named, as in `∃ r.{a}`
+    negation: bool = True  # Whether conditions are negated, which gives `∀ r.C` and `≤ n r.C` too
+    cardinality: int = 3  # Up to how many values are counted
+    data: bool = True  # Whether literals are looked at
+    splits: int = 12  # How many limits a property with numbers or dates gets
+    # Of how many conditions on the values of a property the pairs are tried, as in `∃ r.(C ⊓ D)`, and
+    # how many are counted, as in `≥ 2 r.(∃ s.C)`
     pairs: int = 48
+    # How many examples at least, and how many individuals, have a text that is a condition, so that
+    # captions and names of files are none
     texts: int = 3
-    max_conditions: int = 4000
+    max_conditions: int = 4000  # How many conditions are kept at each step
 
 
 class Conditions:
@@ -544,8 +535,7 @@ class BeamRound:
 _NODE = 300  # what it takes to go one step further in branch and bound, in combinations tried
 
 
-Found: TypeAlias = tuple[float, State, ExampleCounts]
-"""A combination with its quality and counts."""
+Found: TypeAlias = tuple[float, State, ExampleCounts]  # A combination with its quality and counts
 
 
 class CombinationSearch:

@@ -23,17 +23,22 @@ from rdflib import Literal, URIRef
 
 from mrag.context.render import Line, by_subject
 from mrag.generation.support.mentions import (
+    PLACED,
     PREPOSITIONS,
+    TYPE,
     UNITS,
     ContextNames,
+    RelationWordings,
     Symbol,
+    Way,
+    Wordings,
     agentive,
     finite,
     participle,
+    relations,
     root,
     symbols_of,
 )
-from mrag.generation.support.relations import PLACED, TYPE, RelationWordings, Way, Wordings, relations
 from mrag.language.tokens import keys, words
 from mrag.rdf.terms import OWL, RDFS, XSD, Term, Triple
 
@@ -59,11 +64,9 @@ _SCALES: Final = {"thousand": 10**3, "million": 10**6, "billion": 10**9}
 _UNIT_FITS: Final = {"people": {"population", "inhabitants", "residents"}, "year": {"age"}}
 _NAMED: Final = words("called named")
 _IS_ROLE: Final = _BE | {":", "include", "includes", "–", ","}
-_STEPS: Final = 20_000
-"""Most steps of one derivation: a sentence that needs more is not derived."""
+_STEPS: Final = 20_000  # Most steps of one derivation: a sentence that needs more is not derived
 
-Things = tuple[frozenset[Term], ...]
-"""What several names joined by "and" name, each with its candidates."""
+Things = tuple[frozenset[Term], ...]  # What several names joined by "and" name, each with its candidates
 
 
 @dataclass(frozen=True, slots=True)
@@ -1003,8 +1006,7 @@ def longest(derivation: Derivation) -> tuple[int, Steps]:
 _FIRST: Final = URIRef("urn:mrag:first")
 _SECOND: Final = URIRef("urn:mrag:second")
 _RELATION: Final = URIRef("urn:mrag:relation")
-_MOST_NAMES: Final = 4
-"""Names of each end and of the relation that are looked for."""
+_MOST_NAMES: Final = 4  # Names of each end and of the relation that are looked for
 
 
 def is_turned_round(

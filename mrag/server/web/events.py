@@ -19,8 +19,7 @@ from mrag.context.display import Display
 from mrag.context.neighbourhood import read
 from mrag.context.render import Context, Line
 from mrag.errors import ConfigError, ModelError
-from mrag.generation.result import Answer, OtherReading
-from mrag.generation.told import lines_of
+from mrag.generation.result import Answer, OtherReading, lines_of
 from mrag.generation.verification import VerifyReport
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import status_of
