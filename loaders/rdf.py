@@ -442,9 +442,8 @@ def sources(paths: Iterable[str | os.PathLike[str]], *, format: str | None = Non
                 hint = f"Name its target, or set {OUTSIDE}=1 to follow links."
                 raise LoadError(f"A link leads out of the folder: {file.name!r}.", file=str(p), hint=hint)
         if not inside:
-            raise LoadError(
-                "No RDF file in this folder.", file=str(p), hint="Files are told by their endings."
-            )
+            what = "No RDF file in this folder."
+            raise LoadError(what, file=str(p), hint="Files are told by their endings.")
         files.extend(map(Source.of, inside))
     return files
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from mrag.errors import ConfigError, LoadError
-from mrag.language.sentences import paragraph_spans, sentence_spans, trim
+from mrag.language.tokens import paragraph_spans, sentence_spans, trim
 from mrag.loaders._records import INTEGER, TYPE, Problem, RecordReport, text
 from mrag.loaders.rdf import Progress
 from mrag.rdf.terms import MRAG

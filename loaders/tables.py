@@ -56,9 +56,8 @@ class TableDialect:
         if self.delimiter in ("tab", "\\t"):
             object.__setattr__(self, "delimiter", "\t")
         if len(self.delimiter) > 1 or self.delimiter in ("\n", "\r", '"'):
-            raise ConfigError(
-                f"{self.delimiter!r} cannot stand between cells.", hint="Use one character, or tab."
-            )
+            what = f"{self.delimiter!r} cannot stand between cells."
+            raise ConfigError(what, hint="Use one character, or tab.")
         try:
             text = codecs.lookup(self.encoding)._is_text_encoding
         except LookupError:

@@ -264,9 +264,8 @@ def to_ontology(
         if concept.comment:
             graph.add((c, RDFS.comment, Literal(concept.comment)))
     if format != "turtle" and (bad := [str(o) for o in graph.objects() if _NOT_XML.search(str(o))]):
-        raise ConfigError(
-            "Only Turtle can hold a control character.", term=min(bad), hint="Use the format turtle."
-        )
+        hint = "Use the format turtle."
+        raise ConfigError("Only Turtle can hold a control character.", term=min(bad), hint=hint)
     text = graph.serialize(format="turtle" if format == "turtle" else "xml").strip() + "\n"
     return functional(text).strip() + "\n" if format == "functional" else text
 
@@ -361,11 +360,8 @@ def keep_concept(
     if same is not None and not (same.world == "closed" and member_differences(kg, same)):
         return same
     if before is not None and same is None and not replacing:
-        raise ConfigError(
-            "Another concept is kept under this name.",
-            term=concept,
-            hint="Choose another name, or remove that concept first.",
-        )
+        hint = "Choose another name, or remove that concept first."
+        raise ConfigError("Another concept is kept under this name.", term=concept, hint=hint)
     members = instances(kg, expression) if world_assumption(expression) == "closed" else []
     if before is not None:
         _own(kg, before)
@@ -452,19 +448,15 @@ def concept_iri(kg: KnowledgeGraph, name: str) -> str:
     if _NAME.match(name):
         return CONCEPTS + "-".join(name.split())
     if ":" not in name:
-        raise ConfigError(
-            f"{name!r} cannot name a concept.", hint="Use letters, digits, spaces and -, or an IRI."
-        )
+        hint = "Use letters, digits, spaces and -, or an IRI."
+        raise ConfigError(f"{name!r} cannot name a concept.", hint=hint)
     return str(iri(name, kg.prefixes))
 
 
 def _own(kg: KnowledgeGraph, concept: KeptConcept) -> None:
     if not kg.store.capabilities.reasoning and concept.graph not in kg.record.asserted:
-        raise ConfigError(
-            "This concept came with other data and has no graph of its own here.",
-            term=concept.iri,
-            hint="Take it out of the file that it was loaded from.",
-        )
+        what = "This concept came with other data and has no graph of its own here."
+        raise ConfigError(what, term=concept.iri, hint="Take it out of the file that it was loaded from.")
 
 
 @dataclass
@@ -526,9 +518,7 @@ def concept_of(kg: KnowledgeGraph, concept: Expression | str) -> tuple[Expressio
             read = from_manchester(concept, kg.prefixes)
         return read, to_dl(read, kg.prefixes)
     if ":" not in concept:
-        raise ConfigError(
-            f"There is no kept concept {concept!r}.",
-            hint="Give a class as IRI or CURIE, or write an expression in DL or Manchester syntax.",
-        )
+        hint = "Give a class as IRI or CURIE, or write an expression in DL or Manchester syntax."
+        raise ConfigError(f"There is no kept concept {concept!r}.", hint=hint)
     named = Named(concept_iri(kg, concept))
     return named, kg.labels([named.iri])[named.iri] or to_dl(named, kg.prefixes)

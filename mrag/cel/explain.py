@@ -280,18 +280,13 @@ def why_satisfied(
     facts = facts or GraphFacts(kg)
     x, shape = URIRef(iri(individual, kg.prefixes)), normal(expression)
     if not facts.is_individual(x):
-        raise ConfigError(
-            "This is no named individual of the graph.",
-            term=str(x),
-            hint="An individual is an IRI with a class.",
-        )
+        hint = "An individual is an IRI with a class."
+        raise ConfigError("This is no named individual of the graph.", term=str(x), hint=hint)
     reason = _Explainer(facts, max_values).reason(shape, x)
     if reason.holds != bool(instances_among(kg, shape, [str(x)])):
-        raise ConfigError(
-            "The store compares a literal in this expression otherwise.",
-            term=str(x),
-            hint="Use numbers, booleans, texts, xsd:date or xsd:dateTime in data restrictions.",
-        )
+        what = "The store compares a literal in this expression otherwise."
+        hint = "Use numbers, booleans, texts, xsd:date or xsd:dateTime in data restrictions."
+        raise ConfigError(what, term=str(x), hint=hint)
     return reason
 
 

@@ -134,11 +134,8 @@ class LearningProblem:
         shared = sorted({*self.positives} & {*self.negatives})
         if shared:
             which = "1 individual is" if len(shared) == 1 else f"{len(shared)} individuals are"
-            raise LearningProblemError(
-                f"{which} both a positive and a negative example.",
-                term=shared[0],
-                hint="Take it out of one of the two.",
-            )
+            what = f"{which} both a positive and a negative example."
+            raise LearningProblemError(what, term=shared[0], hint="Take it out of one of the two.")
 
     @property
     def examples(self) -> tuple[str, ...]:
@@ -170,11 +167,8 @@ class LearningProblem:
         missing = [x for x in self.examples if x not in known]
         if missing:
             which = "1 example is" if len(missing) == 1 else f"{len(missing)} examples are"
-            raise LearningProblemError(
-                f"{which} no individual of the graph.",
-                term=missing[0],
-                hint="An individual is an IRI with a class.",
-            )
+            hint = "An individual is an IRI with a class."
+            raise LearningProblemError(f"{which} no individual of the graph.", term=missing[0], hint=hint)
 
     def counts(self, held: Iterable[str]) -> ExampleCounts:
         """Count the examples among what a hypothesis holds."""
@@ -467,9 +461,8 @@ def class_problem(kg: KnowledgeGraph, name: str, *, seed: int = 0, most: int = 5
     """
     members = instances(kg, Named(name))
     if not members:
-        raise LearningProblemError(
-            "This class has no members.", term=name, hint="Reason over the graph first, or check the IRI."
-        )
+        hint = "Reason over the graph first, or check the IRI."
+        raise LearningProblemError("This class has no members.", term=name, hint=hint)
     others = sampled_negatives(kg, members, seed=seed)
     if not others:
         raise LearningProblemError("All individuals are members of this class.", term=name)
@@ -536,11 +529,8 @@ def _from_json(path: Path) -> dict[str, LearningProblem]:
         problems = json.loads(text)["problems"]
         pairs = {str(name): (p["positive_examples"], p["negative_examples"]) for name, p in problems.items()}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise LoadError(
-            "These are no learning problems.",
-            file=str(path),
-            hint='Expected {"problems": {name: {"positive_examples": […], "negative_examples": […]}}}.',
-        ) from error
+        hint = 'Expected {"problems": {name: {"positive_examples": […], "negative_examples": […]}}}.'
+        raise LoadError("These are no learning problems.", file=str(path), hint=hint) from error
     return {name: LearningProblem(*sets) for name, sets in pairs.items() if all(sets)}
 
 
@@ -551,11 +541,9 @@ def _from_configuration(path: Path) -> LearningProblem:
     for kind, listed in _EXAMPLES.findall(text):
         examples[kind] += (_iri(name, prefixes) for name in _STRING.findall(listed))
     if not all(examples.values()):
-        raise LoadError(
-            "This configuration has no positive and negative examples.",
-            file=str(path),
-            hint="Expected `lp.positiveExamples = {…}` and `lp.negativeExamples = {…}`.",
-        )
+        what = "This configuration has no positive and negative examples."
+        hint = "Expected `lp.positiveExamples = {…}` and `lp.negativeExamples = {…}`."
+        raise LoadError(what, file=str(path), hint=hint)
     return LearningProblem(examples["positive"], examples["negative"])
 
 

@@ -150,11 +150,9 @@ def _truth(e: Expression, value: Literal) -> bool | None:
 def _compare(left: Literal, sign: str, right: Literal) -> bool | None:
     kinds = [str(x.datatype or XSD + "string") for x in (left, right)]
     if kinds[1] not in _DECIDED or right.language:
-        raise ConfigError(
-            "Limits of this datatype are compared by the store only.",
-            term=right.n3(),
-            hint="Use numbers, booleans, texts, xsd:date or xsd:dateTime.",
-        )
+        what = "Limits of this datatype are compared by the store only."
+        hint = "Use numbers, booleans, texts, xsd:date or xsd:dateTime."
+        raise ConfigError(what, term=right.n3(), hint=hint)
     same = all(k in NUMBERS for k in kinds) or (
         kinds[0] == kinds[1] or {*kinds} <= {XSD + "dateTime", XSD + "dateTimeStamp"}
     )

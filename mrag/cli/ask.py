@@ -108,7 +108,7 @@ class Pictures:
 
     def ranker(self, graph: mrag.KnowledgeGraph, text: str, ranker: str) -> mrag.Ranker:
         """Return what ranks the images of the graph for a question."""
-        from mrag.images.rankers import image_mode
+        from mrag.images.answer import image_mode
 
         mode = image_mode(ranker)
         return images.image_ranker(

@@ -346,16 +346,10 @@ def check(
     *,
     new: Iterable[str] = (),
 ) -> list[Statement]:
-    """Return statements with their verdicts: to be written, known, or refused and why.
+    """Return statements, sorted, with their verdicts: to be written, known, or refused and why.
 
-    Args:
-        kg: The knowledge graph.
-        statements: The statements; what was said of them before is forgotten.
-        settings: The settings.
-        new: IRIs that were made for entities of these statements; they alone may be given a label.
-
-    Returns:
-        The statements with their verdicts, sorted.
+    What was said of them before is forgotten. `new` are IRIs that were made for entities of these statements;
+    they alone may be given a label.
 
     Raises:
         ConfigError: If shapes are to be checked and cannot be.

@@ -542,10 +542,7 @@ class Mention:
 def find_mentions(question: str, names: EntityNames, common: frozenset[str]) -> list[Mention]:
     """Return the spans of a question that may name an entity, in order of place.
 
-    Args:
-        question: The question.
-        names: The names of the graph.
-        common: Stems of words that the graph's relations have, which are seldom meant as names.
+    `common` are stems of words that the graph's relations have, which are seldom meant as names.
     """
     words = list(_WORD.finditer(question))
     runs = ((first, last) for at, first in enumerate(words) for last in words[at : at + _LONGEST_MENTION])
@@ -676,10 +673,8 @@ class PathPlanner:
         """
         plans = self.plans(question, _MANY)
         if not plans:
-            raise ConfigError(
-                "The question names nothing that a plan could begin with.",
-                hint="Write names as the graph does, or use a planner with a language model.",
-            )
+            hint = "Write names as the graph does, or use a planner with a language model."
+            raise ConfigError("The question names nothing that a plan could begin with.", hint=hint)
         # Nothing but the words of the question speaks for a path, so those that read it come first.
         plans = [plan for plan in plans if not (plan.unread or plan.unasked)] or plans[:5]
         first = plans[0]

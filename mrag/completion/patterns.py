@@ -252,12 +252,7 @@ _PLACES = ("subject head s h", "predicate relation p r", "object tail o t")
 
 
 def read_plan(question: str, text: str, value: Any = None) -> TriplePlan:
-    """Read a plan that a model wrote as JSON, whatever stands around it.
-
-    Args:
-        question: The question.
-        text: What the model wrote.
-        value: The JSON value in it, where the model's server has read it.
+    """Read a plan that a model wrote as JSON, whatever stands around it, or that its server read as a value.
 
     Raises:
         ModelError: If it is no plan.
@@ -296,20 +291,16 @@ def _row(triple: Any) -> list[Any]:
         triple = [next((kept[n] for n in names.split() if n in kept), None) for names in _PLACES]
     row = triple if isinstance(triple, list) else []
     if len(row) != 3 or not all(isinstance(x, str | int | float) and str(x).strip() for x in row):
-        raise ModelError(
-            "A triple does not have subject, relation and object.",
-            term=str(triple)[:80],
-            hint='Write each as ["subject", "relation", "object"].',
-        )
+        what = "A triple does not have subject, relation and object."
+        raise ModelError(what, term=str(triple)[:80], hint='Write each as ["subject", "relation", "object"].')
     return row
 
 
 def _plan(question: str, rows: Iterable[list[Any]], asked: tuple[str, ...], answer: str) -> TriplePlan:
     triples = tuple(dict.fromkeys(IncompleteTriple(*map(_slot, row)) for row in rows))
     if not triples:
-        raise ModelError(
-            "There is no triple in it.", hint='Write at least one ["subject", "relation", "?x"].'
-        )
+        what = "There is no triple in it."
+        raise ModelError(what, hint='Write at least one ["subject", "relation", "?x"].')
     if len(triples) > MAX_TRIPLES:
         raise ModelError(f"There are {len(triples)} triples.", hint=f"Write at most {MAX_TRIPLES}.")
     unknowns = list(dict.fromkeys(u for triple in triples for u in triple.unknowns()))

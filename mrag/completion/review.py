@@ -409,19 +409,11 @@ def propose(
     names: Mapping[str, str] | None = None,
     settings: CheckSettings | None = None,
 ) -> CompletionRun | None:
-    """Check what was read for a question, and describe it as a run that can be reviewed.
+    """Check what was read for a question, and describe it as a run that can be reviewed; None of nothing new.
 
-    Args:
-        kg: The knowledge graph; no graph that questions are answered from changes.
-        question: The question.
-        triples: What was read; triples of the graph are left out.
-        model: Name of what read them.
-        names: Labels of new entities, by IRI.
-        settings: The settings of the checks; the run keeps them, and is accepted under them.
-
-    Returns:
-        The run. One that says the same is returned as it stands, whatever its state; only one that awaits its
-        decision takes on the checks of this time. None where nothing was read, or all of it is known.
+    No graph that questions are answered from changes. `names` are labels of new entities by IRI, `model` is
+    the name of what read. The run keeps the checks, and is accepted under them. One that says the same is
+    returned as it stands; only one that awaits its decision takes on the checks of this time.
 
     Raises:
         ConfigError: If the triples are in graphs without names, which are read only here.

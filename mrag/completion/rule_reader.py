@@ -46,8 +46,7 @@ from mrag.completion.passages import Extraction, Passage, SoughtTriple
 from mrag.completion.sentences import VERBS, WORDS
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import LABELS
-from mrag.language.sentences import sentence_spans
-from mrag.language.tokens import TextToken, is_stopword, normalise, stem, words, words_of
+from mrag.language.tokens import TextToken, is_stopword, normalise, sentence_spans, stem, words, words_of
 from mrag.rdf import queries
 
 

@@ -12,8 +12,7 @@ from typing import Final
 
 from mrag.completion.names import Span, Words, text_of
 from mrag.completion.passages import Passage
-from mrag.language.sentences import sentence_spans
-from mrag.language.tokens import TextToken, is_stopword, words, words_of
+from mrag.language.tokens import TextToken, is_stopword, sentence_spans, words, words_of
 
 _DATA: Final = tomllib.loads(files(__package__).joinpath("words.toml").read_text("utf-8"))
 VERBS: Final[dict[str, str]] = _DATA.pop("verbs")

@@ -151,11 +151,8 @@ def cite(
         if pointed:
             only = " ".join(part for part in (notice, ONLY_IDS_NOTICE) if part)
             return Answer.of(question, pointed, kept, model, only)
-        raise ModelError(
-            "The language model gave no text.",
-            hint="Try again, or another model; one that thinks first may have ended before it answered.",
-            term=text[:80] or None,
-        )
+        hint = "Try again, or another model; one that thinks first may have ended before it answered."
+        raise ModelError("The language model gave no text.", hint=hint, term=text[:80] or None)
     sentences = []
     further: dict[str, Line] = {}
     for (before, bare, _), (support, subjects, under) in zip(pieces, supports(citer, pieces), strict=True):

@@ -103,10 +103,8 @@ def check_read(model: BaseChatModel, said: BaseMessage | None) -> None:
     """Refuse what was written by a model that has not read all: Ollama cuts what is too long, silently."""
     usage, most = getattr(said, "usage_metadata", None), getattr(model, "num_ctx", None)
     if usage and most and usage["input_tokens"] >= most:
-        raise ModelError(
-            f"The question and its facts have more tokens than {model_name(model)} reads, {most}.",
-            hint="Have fewer facts read (--budget), or take a model that reads more.",
-        )
+        what = f"The question and its facts have more tokens than {model_name(model)} reads, {most}."
+        raise ModelError(what, hint="Have fewer facts read (--budget), or take a model that reads more.")
 
 
 def bound(model: BaseChatModel, tokens: int) -> BaseChatModel:
@@ -139,19 +137,10 @@ def invoke_repaired(
     schema: Mapping[str, Any],
     read: Callable[[str, Any], tuple[T | None, str]],
 ) -> tuple[T | None, str]:
-    """Ask a model for JSON, and once more where what it gives cannot be used.
+    """Ask a model for JSON of a schema, and once more where what it gives cannot be used.
 
-    Args:
-        model: The model.
-        messages: What it is asked.
-        schema: The form of its answer.
-        read: Reads a text and its value, if its server has read one: what can be used, and what is wrong.
-
-    Returns:
-        What can be used, and what is wrong with the last answer.
-
-    Raises:
-        ModelError: If the model cannot be reached.
+    `read` makes of a text and its value, if the model's server has read one, what can be used, and says what
+    is wrong; of the last answer both are returned.
     """
     text, value = invoke_json(model, messages, schema)
     result, problem = read(text, value)
@@ -202,18 +191,16 @@ def check(path: str | Path) -> Path:
     """Return whether a file can be served, before anything is loaded."""
     file = Path(path).expanduser()
     if not file.is_file():
-        raise ModelError(
-            f"There is no file {file}.", hint="Write local:PATH.gguf with the path of a model in GGUF format."
-        )
+        hint = "Write local:PATH.gguf with the path of a model in GGUF format."
+        raise ModelError(f"There is no file {file}.", hint=hint)
     try:
         with file.open("rb") as opened:
             magic = opened.read(len(_MAGIC))
     except OSError as error:
         raise ModelError(f"{file} cannot be read: {error.strerror}.", hint="Check its rights.") from error
     if magic != _MAGIC:
-        raise ModelError(
-            f"{file} is not a model in GGUF format.", hint="Models for llama.cpp have names ending in .gguf."
-        )
+        hint = "Models for llama.cpp have names ending in .gguf."
+        raise ModelError(f"{file} is not a model in GGUF format.", hint=hint)
     for module in ("xllamacpp", "langchain_openai"):
         if find_spec(module) is None:
             raise ModelError(f"{module} is not installed, and model files need it.", hint=_INSTALL)
@@ -258,10 +245,8 @@ class LocalServer:
             # the loop.
             self._server.handle_metrics()
         except (RuntimeError, ValueError, MemoryError) as error:
-            raise ModelError(
-                f"llama.cpp cannot load {self.path}: {error}",
-                hint="The file may be cut short, of a newer format, or too large for the memory.",
-            ) from error
+            hint = "The file may be cut short, of a newer format, or too large for the memory."
+            raise ModelError(f"llama.cpp cannot load {self.path}: {error}", hint=hint) from error
         self.base_url = f"{self._server.listening_address}/v1"
 
     @property
@@ -610,8 +595,6 @@ def _chat_other(provider: str, name: str, settings: Mapping[str, Any]) -> BaseCh
     try:
         model: BaseChatModel = init_chat_model(name, model_provider=provider, **settings)
     except Exception as error:  # unknown provider, missing package, missing key: each has its own error
-        raise ModelError(
-            f"LangChain gives no model {provider}:{name}: {error}",
-            hint=f"For a model of Ollama, write ollama:{provider}:{name}.",
-        ) from error
+        hint = f"For a model of Ollama, write ollama:{provider}:{name}."
+        raise ModelError(f"LangChain gives no model {provider}:{name}: {error}", hint=hint) from error
     return model

@@ -711,13 +711,7 @@ def lines_of(
 
 
 def _reading(computed: Computed, sparql: bool, why: str | None) -> Iterator[tuple[str, str]]:
-    """Yield how a question was read, and what other readings would give.
-
-    Args:
-        computed: How the answer was computed.
-        sparql: Whether the query is told too.
-        why: Why, where what the words became is told too.
-    """
+    """Yield how a question was read, other readings, and if wanted what its words became and the query."""
     parts = ["", *([f"Next: {computed.next}"] if computed.runners_up else []), f"Read as: {computed.reading}"]
     if why is not None:
         said = [(one.said or "(no words)", one) for one in computed.words]

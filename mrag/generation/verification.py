@@ -423,9 +423,8 @@ def _parts(value: Mapping[str, Any]) -> tuple[Context, list[dict[str, Any]], Seq
     """Read the parts of an answer in JSON form that are to be checked."""
     with form_of("JSON form of an answer"):
         if value["format"] != FORMAT or value["format"] is True:
-            raise ModelError(
-                f"This answer has format {value['format']!r}.", hint=f"Only format {FORMAT} can be checked."
-            )
+            hint = f"Only format {FORMAT} can be checked."
+            raise ModelError(f"This answer has format {value['format']!r}.", hint=hint)
         context = context_from_json(value["context"])
         sentences = [
             {
@@ -581,9 +580,8 @@ class KeyStore:
             with os.fdopen(os.open(self.file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
                 stream.write(text)
         except FileExistsError as error:
-            raise ConfigError(
-                "This installation has a key.", file=str(self.file), hint="Show it with `mrag keys show`."
-            ) from error
+            hint = "Show it with `mrag keys show`."
+            raise ConfigError("This installation has a key.", file=str(self.file), hint=hint) from error
         except OSError as error:
             raise ConfigError(f"The key cannot be kept: {error}.", file=str(self.file)) from error
         return _signing(private)
@@ -644,9 +642,8 @@ class KeyStore:
                 _raw(key)
             return keys
         except (OSError, ModelError) as error:
-            raise ConfigError(
-                f"The list of trusted keys cannot be read: {error}.", file=str(self._trusted)
-            ) from error
+            what = f"The list of trusted keys cannot be read: {error}."
+            raise ConfigError(what, file=str(self._trusted)) from error
 
     def _write(self, every: Mapping[str, str]) -> None:
         try:
@@ -673,9 +670,8 @@ def _need() -> None:
     try:
         import cryptography as _  # noqa: F401
     except ImportError as error:
-        raise ConfigError(
-            "Signatures need the package cryptography.", hint="pip install 'mrag[sign]'"
-        ) from error
+        hint = "pip install 'mrag[sign]'"
+        raise ConfigError("Signatures need the package cryptography.", hint=hint) from error
 
 
 _CONTEXT: dict[str, Any] = tables("generation/receipt.toml")  # The context of the JSON-LD of receipts
@@ -886,8 +882,6 @@ def check_alone(value: Mapping[str, Any], keys: KeyStore | None = None) -> Verif
     """Check a receipt without the graph: whether it contradicts itself, and whose signature it has."""
     receipt = open_receipt(value)
     if receipt is None:
-        raise ModelError(
-            "Without the graph only a receipt can be checked.",
-            hint="Make one with `mrag verify answer.json --receipt OUT`.",
-        )
+        hint = "Make one with `mrag verify answer.json --receipt OUT`."
+        raise ModelError("Without the graph only a receipt can be checked.", hint=hint)
     return with_receipt(verify(receipt.answer), receipt, lambda: (keys or KeyStore()).trusted_keys())

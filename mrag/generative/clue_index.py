@@ -356,10 +356,8 @@ def build_segments(
             if not len(tokens):
                 continue
             if not 0 <= int(tokens.min()) <= int(tokens.max()) < vocabulary:
-                raise ConfigError(
-                    f"The document {doc_id} has a token outside of the vocabulary of {vocabulary:,}.",
-                    hint="Build the index with the tokeniser that made the tokens.",
-                )
+                what = f"The document {doc_id} has a token outside of the vocabulary of {vocabulary:,}."
+                raise ConfigError(what, hint="Build the index with the tokeniser that made the tokens.")
             if end is not None:
                 tokens = np.append(tokens, end)
             key = hashlib.blake2b(tokens.tobytes(), digest_size=16).digest()

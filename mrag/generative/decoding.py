@@ -86,15 +86,11 @@ class DecodingSettings:
         if not 1 <= self.beams <= _MOST:
             raise ConfigError(f"{self.beams} beams are out of range.", hint=f"Use 1 to {_MOST}.")
         if self.groups < 1 or self.beams % self.groups:
-            raise ConfigError(
-                f"{self.beams} beams cannot be divided into {self.groups} groups.",
-                hint="Use a number of groups that divides the number of beams.",
-            )
+            hint = "Use a number of groups that divides the number of beams."
+            raise ConfigError(f"{self.beams} beams cannot be divided into {self.groups} groups.", hint=hint)
         if not 1 <= self.min_length <= self.max_length:
-            raise ConfigError(
-                f"Clues of {self.min_length} to {self.max_length} tokens cannot be.",
-                hint="The least length is 1 at least and no more than the greatest.",
-            )
+            hint = "The least length is 1 at least and no more than the greatest."
+            raise ConfigError(f"Clues of {self.min_length} to {self.max_length} tokens cannot be.", hint=hint)
         if min(self.diversity, self.length_penalty, self.prior_weight) < 0:
             raise ConfigError("A penalty or weight is below zero.", hint="Use 0 for none.")
         if self.start not in ("anywhere", "beginning"):
@@ -167,10 +163,9 @@ def check_tokeniser(model: LanguageModel, index: ClueIndex) -> None:
     tokeniser = model.tokeniser
     made = index.extra.get("tokeniser", tokeniser.fingerprint)
     if made != tokeniser.fingerprint or index.vocabulary != tokeniser.vocabulary:
-        raise IndexMismatch(
-            f"The clue index was built with another tokeniser than that of {model.name}.",
-            hint="Build it anew with this model, or decode with the model that it was built for.",
-        )
+        what = f"The clue index was built with another tokeniser than that of {model.name}."
+        hint = "Build it anew with this model, or decode with the model that it was built for."
+        raise IndexMismatch(what, hint=hint)
 
 
 def _search(root: ClueCursor, beams: Beams, prior: Beams | None, knobs: DecodingSettings) -> Iterable[_Beam]:
@@ -384,10 +379,8 @@ def open_clues(kg: KnowledgeGraph, *, folder: Path | None = None) -> ClueIndex:
     """
     place = folder or clue_folder(kg)
     if place is None:
-        raise MissingIndex(
-            "A store in memory keeps no clue index.",
-            hint="Build one with build_clues, or use a store on disk.",
-        )
+        hint = "Build one with build_clues, or use a store on disk."
+        raise MissingIndex("A store in memory keeps no clue index.", hint=hint)
     index = ClueIndex.open(place)
     if is_stale(kg, index):
         logger.warning("The clue index is older than the graph. Build it anew with `mrag clues build`.")

@@ -91,10 +91,9 @@ def library() -> Any:
     if spec is None or not spec.submodule_search_locations:
         raise ModelError("xllamacpp is not installed, and model files need it.", hint=_INSTALL)
     if version("xllamacpp") != VERSION:
-        raise ModelError(
-            f"Clues can be decoded with xllamacpp {VERSION}, and {version('xllamacpp')} is installed.",
-            hint=f"pip install xllamacpp=={VERSION}, or use a model of Hugging Face (hf:NAME).",
-        )
+        what = f"Clues can be decoded with xllamacpp {VERSION}, and {version('xllamacpp')} is installed."
+        hint = f"pip install xllamacpp=={VERSION}, or use a model of Hugging Face (hf:NAME)."
+        raise ModelError(what, hint=hint)
     folder = Path(next(iter(spec.submodule_search_locations)))
     files = sorted(file for file in folder.glob("xllamacpp.*") if file.suffix in (".so", ".pyd"))
     if not files:
@@ -106,20 +105,16 @@ def library() -> Any:
             function.restype = _TYPES.get(result.strip())
             function.argtypes = [_TYPES[kind] for kind in arguments.split()]
     except (OSError, AttributeError) as error:
-        raise ModelError(
-            f"The library of llama.cpp cannot be used here: {error}.",
-            hint="Use a model of Hugging Face instead (hf:NAME).",
-        ) from error
+        hint = "Use a model of Hugging Face instead (hf:NAME)."
+        raise ModelError(f"The library of llama.cpp cannot be used here: {error}.", hint=hint) from error
     for params, declared in (
         (lib.llama_model_default_params(), _MODEL),
         (lib.llama_context_default_params(), _CONTEXT),
     ):
         for name, _, default in _fields(declared):
             if default is not None and getattr(params, name) != (float(default) if default else None):
-                raise ModelError(
-                    f"This build of xllamacpp is not as described: {name} is {getattr(params, name)!r}.",
-                    hint=f"Install the published wheel: pip install xllamacpp=={VERSION}.",
-                )
+                what = f"This build of xllamacpp is not as described: {name} is {getattr(params, name)!r}."
+                raise ModelError(what, hint=f"Install the published wheel: pip install xllamacpp=={VERSION}.")
     lib.llama_log_set(c.cast(_quiet, c.c_void_p), None)
     # No call back into Python once it has begun to end.
     atexit.register(lib.llama_log_set, None, None)
@@ -195,10 +190,8 @@ class GgufModel:
         how.n_gpu_layers = 0
         model = self.lib.llama_model_load_from_file(str(self.path).encode(), how)
         if not model:
-            raise ModelError(
-                f"llama.cpp cannot load {self.path}.",
-                hint="The file may be cut short, of a newer format, or too large for the memory.",
-            )
+            hint = "The file may be cut short, of a newer format, or too large for the memory."
+            raise ModelError(f"llama.cpp cannot load {self.path}.", hint=hint)
         self.vocab = self.lib.llama_model_get_vocab(model)
         params = self.lib.llama_context_default_params()
         params.n_ctx = n_ctx
@@ -212,9 +205,8 @@ class GgufModel:
         context = self.lib.llama_init_from_model(model, params)
         if not context:
             self.lib.llama_model_free(model)
-            raise ModelError(
-                f"llama.cpp cannot run {self.path}.", hint="It may need more memory, or fewer n_ctx."
-            )
+            hint = "It may need more memory, or fewer n_ctx."
+            raise ModelError(f"llama.cpp cannot run {self.path}.", hint=hint)
         self._context = context
         self._memory = self.lib.llama_get_memory(context)
         self._batch: Batch = self.lib.llama_batch_init(_BATCH, 0, 1)
@@ -233,10 +225,8 @@ class GgufModel:
         """Read a prompt and give one beam behind it."""
         tokens = checked_prompt(prompt, self.name, self.tokeniser.vocabulary)
         if len(tokens) >= self.n_ctx:
-            raise ModelError(
-                f"The prompt has {len(tokens)} tokens, and {self.name} is opened for {self.n_ctx}.",
-                hint="Open the model with a larger n_ctx, or shorten the prompt.",
-            )
+            what = f"The prompt has {len(tokens)} tokens, and {self.name} is opened for {self.n_ctx}."
+            raise ModelError(what, hint="Open the model with a larger n_ctx, or shorten the prompt.")
         with self._lock:
             self.alive()
             if len(self._free) == _SEQUENCES:
@@ -256,10 +246,8 @@ class GgufModel:
     def take(self) -> int:
         """Take a free sequence."""
         if not self._free:
-            raise ModelError(
-                f"{self.name} writes {_SEQUENCES} beams at once, and no more.",
-                hint="Close beams, or use fewer.",
-            )
+            hint = "Close beams, or use fewer."
+            raise ModelError(f"{self.name} writes {_SEQUENCES} beams at once, and no more.", hint=hint)
         return self._free.pop()
 
     def give(self, sequence: int) -> None:
@@ -320,10 +308,8 @@ class GgufBeams:
             model.alive()
             missing = len(parents) - len(set(parents))
             if missing > len(model._free):
-                raise ModelError(
-                    f"{model.name} writes {_SEQUENCES} beams at once, and no more.",
-                    hint="Close other beams, or use fewer.",
-                )
+                hint = "Close other beams, or use fewer."
+                raise ModelError(f"{model.name} writes {_SEQUENCES} beams at once, and no more.", hint=hint)
             first: set[int] = set()
             sequences, lengths = [], []
             for parent in parents:

@@ -132,10 +132,8 @@ def language_model(name: str) -> LanguageModel:
         return GgufModel(rest)
     if kind == "hf" and rest:
         return TransformersModel.open(rest)
-    raise ModelError(
-        f"{name!r} gives no probabilities of tokens.",
-        hint="Clues are decoded by local:PATH.gguf (a file) or hf:NAME (Hugging Face transformers).",
-    )
+    hint = "Clues are decoded by local:PATH.gguf (a file) or hf:NAME (Hugging Face transformers)."
+    raise ModelError(f"{name!r} gives no probabilities of tokens.", hint=hint)
 
 
 _INSTALL: Final = "pip install 'mrag[generative-training]'"
@@ -162,9 +160,8 @@ def load_pretrained(name: str, source: str, **options: Any) -> tuple[Any, Any]:
         return transformers.AutoModelForCausalLM.from_pretrained(source, **options), tokeniser
     except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
         first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise ModelError(
-            f"transformers cannot load {name}: {first}", hint="Give a model's folder, or its name on the hub."
-        ) from error
+        hint = "Give a model's folder, or its name on the hub."
+        raise ModelError(f"transformers cannot load {name}: {first}", hint=hint) from error
 
 
 def checked_prompt(prompt: Sequence[int], name: str, vocabulary: int) -> list[int]:
@@ -234,10 +231,8 @@ class TransformersModel:
         tokens = checked_prompt(prompt, self.name, self.tokeniser.vocabulary)
         limit = getattr(self.model.config, "max_position_embeddings", None)
         if limit is not None and len(tokens) >= limit:
-            raise ModelError(
-                f"The prompt has {len(tokens)} tokens, and {self.name} reads {limit} at most.",
-                hint="Shorten the prompt.",
-            )
+            what = f"The prompt has {len(tokens)} tokens, and {self.name} reads {limit} at most."
+            raise ModelError(what, hint="Shorten the prompt.")
         torch = self._torch
         with torch.inference_mode():
             ids = torch.tensor([tokens], device=self.model.device)
@@ -276,9 +271,8 @@ class TransformersBeams:
             output = self._model.model(**inputs, **self._cache, use_cache=True, logits_to_keep=1)
             name = next((name for name in _CACHES if output.get(name) is not None), None)
             if name is None:
-                raise ModelError(
-                    f"{self._model.name} keeps no cache of what it read.", hint="Use another model."
-                )
+                hint = "Use another model."
+                raise ModelError(f"{self._model.name} keeps no cache of what it read.", hint=hint)
             self._cache = {name: output[name]}
             rows: LogProbabilities = torch.log_softmax(output.logits[:, -1].float(), -1).cpu().numpy()
         return rows

@@ -190,10 +190,8 @@ def make_pairs(
     for one in asked:
         tokens = documents.get(one.document)
         if tokens is None:
-            raise ConfigError(
-                f"A question is answered by {one.document}, which is no document here.",
-                hint="Questions name documents by the IRIs that the index uses.",
-            )
+            what = f"A question is answered by {one.document}, which is no document here."
+            raise ConfigError(what, hint="Questions name documents by the IRIs that the index uses.")
         ahead = tuple(tokeniser.encode(prompt(one.question)))
         key = f"{one.question}\0{one.document}"
         clues = sample_clues(one.question, tokens, tokeniser, sampling, key=key)
@@ -299,9 +297,8 @@ class LoraSettings:
 
     def __post_init__(self) -> None:
         if self.rank < 1 or self.alpha < 1 or not 0 <= self.dropout < 1 or not self.modules:
-            raise ConfigError(
-                f"A model cannot be adapted with {self}.", hint="Rank 8 and alpha 16 are usual."
-            )
+            hint = "Rank 8 and alpha 16 are usual."
+            raise ConfigError(f"A model cannot be adapted with {self}.", hint=hint)
 
 
 class LoraLearner:
@@ -498,9 +495,8 @@ def train(
             loss = learner.loss(batch)
             value = float(loss.item())
             if not math.isfinite(value):
-                raise ModelError(
-                    f"The loss of step {step + 1} is {value}.", hint="Use a smaller learning rate."
-                )
+                hint = "Use a smaller learning rate."
+                raise ModelError(f"The loss of step {step + 1} is {value}.", hint=hint)
             loss.backward()
             torch.nn.utils.clip_grad_norm_([p for _, p in named], settings.clip)
             optimiser.step()
@@ -528,10 +524,8 @@ def _resume(torch: Any, folder: Path, about: dict[str, Any], named: Any, optimis
         raise ConfigError(f"The checkpoint {path} cannot be read: {error}", hint="Remove it.") from error
     if known != about:
         other = sorted(k for k in {*known, *about} if known.get(k) != about.get(k))
-        raise ConfigError(
-            f"The checkpoint in {folder} is of another training: {', '.join(other)} differ.",
-            hint="Use another folder, or the settings and questions of before.",
-        )
+        what = f"The checkpoint in {folder} is of another training: {', '.join(other)} differ."
+        raise ConfigError(what, hint="Use another folder, or the settings and questions of before.")
     with torch.no_grad():
         for name, parameter in named:
             parameter.copy_(kept["weights"][name])

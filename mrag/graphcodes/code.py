@@ -83,10 +83,8 @@ class Node:
 
     def __post_init__(self) -> None:
         if not is_iri(self.id) and (not self.id.strip() or self.id != term(self.id)):
-            raise ConfigError(
-                f"A node's id is an IRI or a term in lower case, not {self.id!r}.",
-                hint=f"Write term({self.id!r})." if self.id.strip() else None,
-            )
+            hint = f"Write term({self.id!r})." if self.id.strip() else None
+            raise ConfigError(f"A node's id is an IRI or a term in lower case, not {self.id!r}.", hint=hint)
         if not isinstance(self.types, frozenset):
             object.__setattr__(self, "types", frozenset(self.types))
 
@@ -442,10 +440,9 @@ def _read_words(dictionary: list[Any]) -> list[str]:
 
 def _read_matrix(matrix: list[list[Any]], size: int) -> list[list[int]]:
     if len(matrix) > size or any(len(row) > size for row in matrix):
-        raise ConfigError(
-            f"The matrix has {max(len(matrix), *map(len, matrix))} rows or columns for {size} words.",
-            hint="Which row belongs to which word is lost: write the file anew from its source.",
-        )
+        what = f"The matrix has {max(len(matrix), *map(len, matrix))} rows or columns for {size} words."
+        hint = "Which row belongs to which word is lost: write the file anew from its source."
+        raise ConfigError(what, hint=hint)
     for row in matrix:
         for number in row:
             if not isinstance(number, int) or isinstance(number, bool) or number < 0:

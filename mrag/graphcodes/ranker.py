@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from string import Formatter
 from typing import Final
 
 from mrag.errors import ConfigError
@@ -153,7 +152,7 @@ class GraphCodeRanker:
 
     def _reasons(self, q: GraphCode, part: GraphCode, verbaliser: CodeVerbaliser) -> tuple[str, ...]:
         labels = {node.id: node.label for node in part.nodes if node.label}
-        named = replace(verbaliser, names={**verbaliser.names, **labels})
+        named = CodeVerbaliser({**verbaliser.names, **labels})
         return explain(q, part, self.how).reasons(q, named)
 
 
@@ -206,49 +205,21 @@ class ScoreFusedRanker(FusedRanker):
         return sum_scores([{hit.iri: hit.score for hit in ranking} for ranking in rankings], self.weights)
 
 
-DEFAULT_TEMPLATES: Final[Mapping[str, str]] = {
-    "is": "{source} is {target}",
-    RDF + "type": "{source} is a {target}",
-}
-"""Templates by relation; all others are said as source, relation, target."""
-
 _MAX_THINGS: Final = 8
-_PLACES: Final = {"source", "relation", "target"}
+_SAID: Final = {"is": "is", RDF + "type": "is a"}  # Relations that are not called by their names
 
 
 @dataclass(frozen=True)
 class CodeVerbaliser:
-    """Verbalises codes.
-
-    Attributes:
-        templates: Templates by relation, with the places `{source}`, `{relation}` and `{target}`.
-        names: Names by id, of nodes and relations, used where a node has no label of its own.
-
-    Raises:
-        ConfigError: If a template has another place.
+    """Verbalises codes, with names by id, of nodes and relations, for nodes without a label of their own.
 
     Example:
         >>> code = GraphCode.of([], [("man", "rides", "bicycle"), ("bicycle", "is", "red")])
         >>> CodeVerbaliser().verbalise(code)
         'bicycle is red. man rides bicycle.'
-        >>> CodeVerbaliser({"rides": "a {target} is ridden by a {source}"}).verbalise(code)
-        'bicycle is red. a bicycle is ridden by a man.'
     """
 
-    templates: Mapping[str, str] = field(default_factory=lambda: DEFAULT_TEMPLATES)
     names: Mapping[str, str] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        for template in self.templates.values():
-            try:
-                places = {name for _, name, _, _ in Formatter().parse(template) if name is not None}
-            except ValueError as error:
-                raise ConfigError(f"The template {template!r} cannot be read: {error}.") from error
-            if not places <= _PLACES:
-                raise ConfigError(
-                    f"The template {template!r} has the place {min(places - _PLACES)!r}.",
-                    hint="Places are {source}, {relation} and {target}.",
-                )
 
     def with_names(self, kg: KnowledgeGraph, codes: Iterable[GraphCode]) -> CodeVerbaliser:
         """Return a verbaliser that also has the labels that a graph gives the IRIs in some codes."""
@@ -257,7 +228,7 @@ class CodeVerbaliser:
         ids |= {edge.relation for code in given for edge in code.edges}
         texts = kg.labels(sorted(i for i in ids if is_iri(i) and i not in self.names))
         labels = {iri: label for iri, label in texts.items() if label}
-        return replace(self, names={**self.names, **labels})
+        return CodeVerbaliser({**self.names, **labels})
 
     def name(self, node_id: str, code: GraphCode | None = None) -> str:
         """Name a node: its label, the graph's, or what its id says."""
@@ -270,12 +241,8 @@ class CodeVerbaliser:
 
     def edge(self, edge: Edge, code: GraphCode | None = None) -> str:
         """Return an edge in words, without a full stop."""
-        template = self.templates.get(edge.relation, "{source} {relation} {target}")
-        return template.format(
-            source=self.name(edge.source, code),
-            relation=self.relation(edge.relation),
-            target=self.name(edge.target, code),
-        )
+        relation = _SAID.get(edge.relation) or self.relation(edge.relation)
+        return f"{self.name(edge.source, code)} {relation} {self.name(edge.target, code)}"
 
     def verbalise(self, code: GraphCode) -> str:
         """Return a whole code in words: its edges, then the nodes that no edge mentions."""

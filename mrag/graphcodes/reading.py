@@ -157,11 +157,8 @@ def _check(folder: Path) -> None:
             digest.update(f"{path.relative_to(folder).as_posix()}\0{path.stat().st_size}\0".encode())
             digest.update(path.read_bytes())
     if digest.hexdigest() != _SHA256:
-        raise ConfigError(
-            f"The pipeline {folder.name} is not the one that is known: sha256 {digest.hexdigest()}.",
-            file=str(folder),
-            hint=_HINT,
-        )
+        what = f"The pipeline {folder.name} is not the one that is known: sha256 {digest.hexdigest()}."
+        raise ConfigError(what, file=str(folder), hint=_HINT)
 
 
 @lru_cache(maxsize=2)

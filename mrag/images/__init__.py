@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 from mrag._lazy import lazy
 
 if TYPE_CHECKING:
-    from mrag.images.answer import ask_pictures
+    from mrag.images.answer import ImageLooksRanker, ImageTextRanker, ask_pictures, image_ranker
     from mrag.images.embedding import ConseEmbedder, image_embedder
     from mrag.images.enrichment import EnrichProgress, EnrichReport, EnrichSettings, describe
     from mrag.images.files import PictureLimits
     from mrag.images.graph import of_class, of_query
-    from mrag.images.rankers import ImageLooksRanker, ImageTextRanker, image_ranker
 
 __all__ = [
     "ConseEmbedder", "EnrichProgress", "EnrichReport", "EnrichSettings", "ImageLooksRanker",

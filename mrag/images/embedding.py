@@ -324,10 +324,9 @@ class LangChainImageEmbedder:
             except Exception as error:
                 raise ModelError(f"The embedding model {self.name} failed on pictures: {error}") from error
         if vectors.shape != (len(pictures), self.dim):
-            raise ModelError(
-                f"The embedding model {self.name} gave shape {vectors.shape} for {len(pictures)} pictures.",
-                hint="Words and pictures must have vectors of the same number of dimensions.",
-            )
+            what = f"The embedding model {self.name} gave shape {vectors.shape} for {len(pictures)} pictures."
+            hint = "Words and pictures must have vectors of the same number of dimensions."
+            raise ModelError(what, hint=hint)
         return vectors
 
     def embed_query(self, text: str) -> Vectors:
@@ -374,9 +373,8 @@ def image_embedder(model: str | ImageEmbedder | Any | None) -> ImageEmbedder | N
     if isinstance(model, str):
         if model.partition(":")[0] == "clip":
             return _clip(model.partition(":")[2])
-        raise ConfigError(
-            f"No model for pictures is called {model!r}.", hint="Known: conse, clip:MODEL/WEIGHTS, none."
-        )
+        what = f"No model for pictures is called {model!r}."
+        raise ConfigError(what, hint="Known: conse, clip:MODEL/WEIGHTS, none.")
     if callable(getattr(model, "embed_images", None)) and callable(getattr(model, "embed_query", None)):
         return cast(ImageEmbedder, model)
     if callable(getattr(model, "embed_image", None)) and callable(getattr(model, "embed_query", None)):

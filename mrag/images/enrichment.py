@@ -383,9 +383,8 @@ class EnrichmentJournal:
         except BlockingIOError as error:
             raise StoreLocked("Another process is describing these images.", file=str(self.path)) from error
         except OSError as error:
-            raise LoadError(
-                f"The journal of descriptions cannot be used: {error.strerror or error}.", file=str(self.path)
-            ) from error
+            what = f"The journal of descriptions cannot be used: {error.strerror or error}."
+            raise LoadError(what, file=str(self.path)) from error
 
 
 PROV: Final = "http://www.w3.org/ns/prov#"

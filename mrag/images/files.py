@@ -103,9 +103,8 @@ class PictureLimits:
 
     def __post_init__(self) -> None:
         if self.max_side < 0 or self.max_bytes < 1 or not 0 < self.max_pixels <= MOST_PIXELS:
-            raise ConfigError(
-                "A limit of pictures is out of range.", hint=f"max_pixels is at most {MOST_PIXELS:,}."
-            )
+            hint = f"max_pixels is at most {MOST_PIXELS:,}."
+            raise ConfigError("A limit of pictures is out of range.", hint=hint)
 
 
 @dataclass(frozen=True)
@@ -223,9 +222,8 @@ def open_picture(
     digest = hashlib.sha256(data).hexdigest()
     if find_spec("PIL") is None:
         if box is not None:
-            raise ConfigError(
-                "Parts of pictures need Pillow.", hint="Install it with: pip install 'mrag[images]'"
-            )
+            what = "Parts of pictures need Pillow."
+            raise ConfigError(what, hint="Install it with: pip install 'mrag[images]'")
         if mime not in _SENT:
             raise LoadError(f"A picture of type {mime} needs Pillow to be sent.", file=str(path))
         return Picture(data, mime, width, height, digest)

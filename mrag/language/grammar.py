@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from mrag.language.possessive import compile_late
+from mrag.language.possessive import compile_late, compile_pattern
 from mrag.language.tokens import FUNCTION_WORDS, PREPOSITIONS, VERBS, fold, words
 
 _FOREIGN = frozenset().union(*FUNCTION_WORDS.values()) - FUNCTION_WORDS["en"] | {"von"}
@@ -183,3 +183,27 @@ def asks(text: str) -> bool:
         [True, False, True]
     """
     return text.rstrip().endswith(_MARKS) or _FIRST.match(text) is not None
+
+
+_IMAGE: Final = r"(?:picture|image|photo|photograph)s?"
+_SOME: Final = (
+    r"(?:(?:a|an|the|some|all|any|more|few|several|every|other|of|\d+|one|two|three|four|five|ten)\s+)*+"
+)
+_SHOWING: Final = (
+    r"(?:of|with|where|in\s+which|showing|depicting|containing|featuring|including|displaying|having|"
+    r"(?:(?:that|which)\s+)?(?:shows?|depicts?|contains?|displays?|features?|includes?|has|have|is|are|looks?)"
+    r"(?:\s+(?:of|with|like))?)"
+)
+_ASKED: Final = compile_pattern(
+    r"(?:please\s+)?(?:(?:can|could|would)\s+(?:you|i|we)\s+)?(?:please\s+)?(?:i\s+(?:want|would\s+like)\s+)?"
+    r"(?:to\s+)?(?:show|find|give|get|see|display|list|search|look)\s+(?:(?:me|us|for|at)\s+)*"
+    rf"{_SOME}{_IMAGE}\b(?:\s+{_SHOWING}\b)?"
+    rf"|(?:which|what|{_SOME})\s*{_SOME}{_IMAGE}\s+{_SHOWING}\b",
+    re.IGNORECASE,
+)
+
+
+def wish_of(question: str) -> str | None:
+    """Return what the images that a question asks for are to show, None if it does not ask for images."""
+    match = _ASKED.match(question.strip())
+    return None if match is None else question.strip()[match.end() :].strip(" ?.!")

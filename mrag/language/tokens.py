@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
@@ -417,3 +417,76 @@ OTHERS: dict[str, frozenset[str]] = {}
 for _asked, _said in _DATA["synonyms"]:
     for _word in stems(_asked):
         OTHERS[_word] = OTHERS.get(_word, frozenset()) | stems(_said)
+
+
+_BREAK = re.compile(r"(?:\r\n|\r|\n)[ \t]*(?:(?:\r\n|\r|\n)[ \t]*)+")
+_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]*_]*+(?=\s)|(?<![。！？])[。！？]++[」』）”]*+")
+_ABBREVIATIONS = words(
+    "mr mrs ms dr prof st inc ltd co corp no nr vs ca cf e.g i.e etc approx jr sr fig vol z.b d.h bzw u.s p "
+    "pp"
+)
+
+
+def paragraph_spans(text: str, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int]]:
+    """Yield where the paragraphs of a part of a text begin and end, which blank lines part."""
+    whole = len(text) if end is None else end
+    for match in [*_BREAK.finditer(text, start, whole), None]:
+        first, last = trim(text, start, match.start() if match else whole)
+        if first < last:
+            yield first, last
+        start = match.end() if match else whole
+
+
+def sentence_spans(
+    text: str, start: int = 0, end: int | None = None, names: Sequence[str] = ()
+) -> list[tuple[int, int]]:
+    """Return where the sentences of a part of a text begin and end; a blank line ends one, names are not cut.
+
+    Example:
+        >>> text = "Dr. Who met J. R. Smith. They talked."
+        >>> [text[a:b] for a, b in sentence_spans(text)]
+        ['Dr. Who met J. R. Smith.', 'They talked.']
+    """
+    spans: list[tuple[int, int]] = []
+    for first, last in paragraph_spans(text, start, end):
+        body = text[first:last]
+        whole = _in_names(body, names)
+        ends = (m for m in _END.finditer(body) if not (m.start() in whole or _is_abbreviation(body, m)))
+        at = first
+        for stop in [*(first + mark.end() for mark in ends), last]:
+            span, at = trim(text, at, stop), stop
+            if span[0] < span[1]:
+                spans.append(span)
+    return spans
+
+
+def _in_names(body: str, names: Sequence[str]) -> set[int]:
+    """Return the places within names that hold a stop."""
+    inside: set[int] = set()
+    for name in {name for name in names if len(name) > 1 and _END.search(name + " ")}:
+        at = body.find(name)
+        while at >= 0:
+            last = at + len(name)
+            # The last character may end both the name and the sentence: "… by Acme Inc. It …"
+            inside.update(range(at, last - bool(re.match(r"\s+[A-Z]", body[last:]))))
+            at = body.find(name, last)
+    return inside
+
+
+def _is_abbreviation(body: str, match: re.Match[str]) -> bool:
+    if match.group() != ".":
+        return False
+    word = re.search(r"(?<![\w.])[\w.]*+\Z", body[: match.start()])
+    text = word.group().casefold() if word else ""
+    if text in _ABBREVIATIONS:
+        # "Inc." before a capital may well end the sentence, but a firm's name is cut more often so.
+        return not (
+            text in ("inc", "ltd", "co", "corp", "etc") and re.match(r"\s+[A-Z]", body[match.end() :])
+        )
+    return len(text) == 1 and text.isalpha() and bool(re.match(r"\s+\w", body[match.end() :]))
+
+
+def trim(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return a part of a text without the white space at its ends."""
+    part = text[start:end]
+    return start + len(part) - len(part.lstrip()), end - len(part) + len(part.rstrip())

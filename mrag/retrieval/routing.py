@@ -18,6 +18,7 @@ from mrag.generation.result import Answer, OtherReading
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import twins_of
 from mrag.language.english import positive
+from mrag.language.grammar import wish_of
 from mrag.language.tokens import words
 from mrag.planning.answering import HELPED, Attempt, abstained, compute
 from mrag.planning.following import LastAnswer
@@ -232,8 +233,6 @@ def _picture(kg: KnowledgeGraph, asked: Question, media: str | Path | None) -> s
     """Return why images are the answer to a question, "" if they are not."""
     if media is not None:
         return FOLDER_GIVEN
-    from mrag.images.answer import wish_of
-
     if asked.image is not None or wish_of(asked.text) is None:
         return ""
     from mrag.images.graph import FILE, GENERATED, SENTENCE
@@ -244,8 +243,7 @@ def _picture(kg: KnowledgeGraph, asked: Question, media: str | Path | None) -> s
 
 def _with_images(kg: KnowledgeGraph, asked: Question, options: AskOptions) -> Answer:
     from mrag.config import Settings
-    from mrag.images.answer import ask_pictures
-    from mrag.images.rankers import image_mode, image_ranker
+    from mrag.images.answer import ask_pictures, image_mode, image_ranker
 
     media, ranker, k = options.get("media"), options.get("ranker"), options.get("k")
     if asked.image is not None and media is None and (ranker is None or isinstance(ranker, str)):

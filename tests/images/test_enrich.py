@@ -20,10 +20,10 @@ from mrag.errors import ConfigError, LoadError, ModelError, StoreLocked
 from mrag.generation.result import Citation
 from mrag.graph.kg import KnowledgeGraph
 from mrag.images import enrichment
+from mrag.images.answer import ImageTextRanker
 from mrag.images.enrichment import PROMPTS, PROV, EnrichmentJournal, EnrichSettings, describe
 from mrag.images.files import PictureLimits
 from mrag.images.graph import described_images, image_texts
-from mrag.images.rankers import ImageTextRanker
 from mrag.jobs import ThreadRunner
 from mrag.rdf import queries
 from mrag.reasoning.run import reason

@@ -23,11 +23,10 @@ from mrag.errors import ConfigError, LoadError, ModelError, QueryRefused
 from mrag.generation.result import Answer
 from mrag.generation.support.citations import PictureCiter
 from mrag.graph.kg import KnowledgeGraph
-from mrag.images.answer import FOUND_ONLY, ask_pictures
+from mrag.images.answer import FOUND_ONLY, ImageLooksRanker, ImageTextRanker, ask_pictures, image_ranker
 from mrag.images.embedding import LangChainImageEmbedder, class_names, image_embedder, likeliest
 from mrag.images.enrichment import EnrichSettings, describe
 from mrag.images.graph import image_texts, of_class, of_query
-from mrag.images.rankers import ImageLooksRanker, ImageTextRanker, image_ranker
 from mrag.index.bm25 import THESIS
 from mrag.rdf import queries
 from mrag.rdf.terms import Triple

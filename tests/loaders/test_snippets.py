@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import mrag
 from mrag.errors import ConfigError, LoadError
-from mrag.language.sentences import sentence_spans
+from mrag.language.tokens import sentence_spans
 from mrag.loaders.snippets import Cutting, Document, Snippets, cut, title_of
 
 TEXT = st.text(st.sampled_from(list('abZ .!?\n\r\t…。é🦊’"')), max_size=400)
@@ -43,7 +43,7 @@ def test_paragraphs_stay_whole_and_long_ones_are_cut_behind_sentences() -> None:
 def test_sentences() -> None:
     said = "Dr. J. R. Hill met St. Mary. They talked!\n\nNot much (she said). 「東京。大阪。」"
     assert [said[a:b] for a, b in sentence_spans(said)] == [
-        "Dr. J. R. Hill met St. Mary.", "They talked!", "Not much (she said).", "「東京。", "大阪。", "」",
+        "Dr. J. R. Hill met St. Mary.", "They talked!", "Not much (she said).", "「東京。", "大阪。」",
     ]  # fmt: skip
 
 

@@ -136,11 +136,8 @@ class FitState:
         self._kept, self.worst = max(settings.top, 20), 0.0
         missing = [x for x in problem.examples if not world.is_individual(x)]
         if missing:
-            raise LearningProblemError(
-                "An example is no individual of the graph.",
-                term=missing[0],
-                hint="An individual is an IRI with a class.",
-            )
+            what = "An example is no individual of the graph."
+            raise LearningProblemError(what, term=missing[0], hint="An individual is an IRI with a class.")
         self.at = world.positions(problem.examples)
         self.bits = ExampleBits(len(problem.positives), len(problem.negatives))
 

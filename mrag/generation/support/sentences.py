@@ -5,19 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from mrag.language.tokens import tokens
+from mrag.language.tokens import sentence_spans, tokens
 
 _ITEM = re.compile(r"\s*(?:(?:[-*•–+]|\d{1,3}[.)]|#{1,6}|>)\s+)+")
-_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]*_]*+(?=\s)|(?<![。！？])[。！？]++[」』）”]*+")
 _IDS = r"\[\s{0,2}[A-Za-z]{1,3}\d{1,9}(?:\s{0,2}(?:,|;|and)?\s{0,2}[A-Za-z]{1,3}\d{1,9})*+\s{0,2}\]"
 _LATE_IDS = re.compile(rf"(?<![.!?…。！？])([.!?…。！？]++)([ \t]*+(?:{_IDS}[ \t]*+)++)")
 _WRITTEN = re.compile(rf"(?<![ \t])[ \t]*+{_IDS}")
-_ABBREVIATIONS = frozenset(
-    [
-        *("mr", "mrs", "ms", "dr", "prof", "st", "inc", "ltd", "co", "corp", "no", "nr", "vs", "ca", "cf"),
-        *("e.g", "i.e", "etc", "approx", "jr", "sr", "fig", "vol", "z.b", "d.h", "bzw", "u.s", "p", "pp"),
-    ]
-)
 # Of some models the prompt opens the thought, so that only its end is written.
 _THOUGHT = re.compile(r"\A(?:\s*<think>.*?(?:</think>|\Z)|(?:(?!<think>).)*</think>)", re.DOTALL)
 
@@ -70,7 +63,6 @@ def split(text: str, protected: Sequence[str] = ()) -> list[tuple[str, str]]:
     that hold no word, such as a rule or a fence, are kept in what stands before the next sentence.
     """
     text = _LATE_IDS.sub(lambda m: " " + m[2].strip() + m[1] + (" " if m[2][-1:].isspace() else ""), text)
-    names = sorted({n for n in protected if _END.search(n + " ") and len(n) > 1}, key=len, reverse=True)
     parts: list[tuple[str, str]] = []
     before = ""
     for row in text.splitlines(keepends=True):
@@ -78,8 +70,10 @@ def split(text: str, protected: Sequence[str] = ()) -> list[tuple[str, str]]:
         start = item.end() if item else len(row) - len(row.lstrip())
         before += row[:start]
         body = row[start:].rstrip()
-        for space, sentence in _sentences(body, names):
-            before += space
+        at = 0
+        for first, last in sentence_spans(body, names=protected):
+            before += body[at:first]
+            sentence, at = body[first:last], last
             if tokens(sentence):
                 parts.append((before, sentence))
                 before = ""
@@ -87,45 +81,6 @@ def split(text: str, protected: Sequence[str] = ()) -> list[tuple[str, str]]:
                 before += sentence
         before += row[start + len(body) :]
     return parts
-
-
-def _sentences(body: str, names: Sequence[str]) -> list[tuple[str, str]]:
-    kept = [False] * (len(body) + 1)
-    for name in names:
-        at = body.find(name)
-        while at >= 0:
-            # The last character may end both the name and the sentence: "… by Acme Inc. It …"
-            kept[at : at + len(name) - 1] = [True] * (len(name) - 1)
-            if not re.match(r"\s+[A-Z]", body[at + len(name) :]):
-                kept[at + len(name) - 1] = True
-            at = body.find(name, at + len(name))
-    cuts = []
-    for match in _END.finditer(body):
-        if kept[match.start()] or _is_abbreviation(body, match):
-            continue
-        cuts.append(match.end())
-    sentences = []
-    start = 0
-    for cut in [*cuts, len(body)]:
-        part = body[start:cut]
-        bare = part.strip()
-        if bare:
-            sentences.append((part[: len(part) - len(part.lstrip())], bare))
-        start = cut
-    return sentences
-
-
-def _is_abbreviation(body: str, match: re.Match[str]) -> bool:
-    if match.group() != ".":
-        return False
-    word = re.search(r"(?<![\w.])[\w.]*+\Z", body[: match.start()])
-    text = word.group().casefold() if word else ""
-    if text in _ABBREVIATIONS:
-        # "Inc." before a capital may well end the sentence, but a firm's name is cut more often so.
-        return not (
-            text in ("inc", "ltd", "co", "corp", "etc") and re.match(r"\s+[A-Z]", body[match.end() :])
-        )
-    return len(text) == 1 and text.isalpha() and bool(re.match(r"\s+\w", body[match.end() :]))
 
 
 def with_ids(sentence: str, ids: Sequence[str]) -> str:

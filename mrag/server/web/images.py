@@ -22,6 +22,7 @@ from mrag.cel.concepts import list_concepts
 from mrag.context.display import Display
 from mrag.errors import ConfigError, LoadError
 from mrag.graph.kg import KnowledgeGraph
+from mrag.images.answer import ImageLooksRanker, ImageTextRanker
 from mrag.images.files import Box, PictureLimits, open_picture, sniff
 from mrag.images.graph import (
     FACETS,
@@ -40,7 +41,6 @@ from mrag.images.graph import (
     parts_of,
     property_values,
 )
-from mrag.images.rankers import ImageLooksRanker, ImageTextRanker
 from mrag.index.document_index import DocumentIndex
 from mrag.index.embedding import embedder
 from mrag.index.fusion import reciprocal_rank_fusion
