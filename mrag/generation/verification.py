@@ -703,9 +703,41 @@ def receipt(
     key: SigningKey | None = None,
 ) -> dict[str, Any]:
     """Return the receipt of an answer that was checked."""
-    parts = (answer, report, source, revision, version, at.isoformat())
-    made = _make(*parts, _FIELD_NAME)
-    made = _make(*parts, _FIELD_NAME + hashlib.sha256(canonical(made)).hexdigest())
+    when = at.isoformat()
+    agent = {"@type": "prov:SoftwareAgent", "name": "mrag", "schema:softwareVersion": version}
+    association: dict[str, Any] = {"@type": "prov:Association", "prov:agent": agent}
+    if answer.get("query"):
+        association["prov:hadPlan"] = {
+            "@type": ["prov:Plan", "schema:SoftwareSourceCode"],
+            "schema:programmingLanguage": "SPARQL",
+            "text": answer["query"],
+            "schema:description": answer["reading"],
+        }
+
+    def called(name: str) -> dict[str, Any]:
+        return {
+            "@context": _CONTEXT,
+            "@id": name,
+            "@type": ["prov:Entity", _KIND],
+            "text": answer["text"],
+            "schema:parentItem": {"@type": "schema:Question", "text": answer["question"]},
+            "at": when,
+            "prov:wasGeneratedBy": {
+                "@type": "prov:Activity",
+                "prov:used": {"@id": source, "@type": "prov:Entity", "schema:version": revision},
+                "prov:qualifiedAssociation": association,
+            },
+            "prov:wasDerivedFrom": [_statement(name, citation) for citation in answer["citations"]],
+            "schema:review": {
+                "@type": ["prov:Entity", "schema:Review"],
+                "schema:reviewBody": str(report),
+                "at": when,
+                "json": report.to_json(),
+            },
+            "json": dict(answer),
+        }
+
+    made = called(_FIELD_NAME + hashlib.sha256(canonical(called(_FIELD_NAME))).hexdigest())
     if key is None:
         return made
     proof = {
@@ -742,47 +774,6 @@ def open_receipt(value: Mapping[str, Any]) -> Receipt | None:
         key, ill = _signer(bare, value["proof"])
         altered += ill
     return Receipt(answer, report, source, revision, value["at"], key, tuple(altered))
-
-
-def _make(
-    answer: Mapping[str, Any],
-    report: VerifyReport,
-    source: str,
-    revision: int,
-    version: str,
-    when: str,
-    name: str,
-) -> dict[str, Any]:
-    agent = {"@type": "prov:SoftwareAgent", "name": "mrag", "schema:softwareVersion": version}
-    association: dict[str, Any] = {"@type": "prov:Association", "prov:agent": agent}
-    if answer.get("query"):
-        association["prov:hadPlan"] = {
-            "@type": ["prov:Plan", "schema:SoftwareSourceCode"],
-            "schema:programmingLanguage": "SPARQL",
-            "text": answer["query"],
-            "schema:description": answer["reading"],
-        }
-    return {
-        "@context": _CONTEXT,
-        "@id": name,
-        "@type": ["prov:Entity", _KIND],
-        "text": answer["text"],
-        "schema:parentItem": {"@type": "schema:Question", "text": answer["question"]},
-        "at": when,
-        "prov:wasGeneratedBy": {
-            "@type": "prov:Activity",
-            "prov:used": {"@id": source, "@type": "prov:Entity", "schema:version": revision},
-            "prov:qualifiedAssociation": association,
-        },
-        "prov:wasDerivedFrom": [_statement(name, citation) for citation in answer["citations"]],
-        "schema:review": {
-            "@type": ["prov:Entity", "schema:Review"],
-            "schema:reviewBody": str(report),
-            "at": when,
-            "json": report.to_json(),
-        },
-        "json": dict(answer),
-    }
 
 
 def _sign(bare: Mapping[str, Any], proof: Mapping[str, Any]) -> bytes:

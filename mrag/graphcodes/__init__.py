@@ -18,10 +18,15 @@ if TYPE_CHECKING:
         paper,
         structural,
     )
-    from mrag.graphcodes.models import ModelExtractor
     from mrag.graphcodes.ranker import CodeVerbaliser, GraphCodeRanker, ScoreFusedRanker, explain
     from mrag.graphcodes.reading import TextExtractor
-    from mrag.graphcodes.sources import CodeNormaliser, from_scene_triples, neighbourhood, neighbourhoods
+    from mrag.graphcodes.sources import (
+        CodeNormaliser,
+        ModelExtractor,
+        from_scene_triples,
+        neighbourhood,
+        neighbourhoods,
+    )
 
 __all__ = [
     "CodeComparison", "CodeMatch", "CodeNormaliser", "CodeScores",

@@ -13,9 +13,14 @@ from rdflib import RDF, RDFS, Literal, Namespace, URIRef
 from mrag.errors import ConfigError, LoadError, ModelError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graphcodes.code import GraphCode
-from mrag.graphcodes.models import ModelExtractor, read_code
 from mrag.graphcodes.ranker import sum_scores
-from mrag.graphcodes.sources import from_scene_triples, neighbourhood, neighbourhoods
+from mrag.graphcodes.sources import (
+    ModelExtractor,
+    from_scene_triples,
+    neighbourhood,
+    neighbourhoods,
+    read_code,
+)
 from mrag.rdf.terms import SKOLEM, Triple
 from mrag.reasoning.run import reason
 from tests.cases import cases

@@ -35,7 +35,7 @@ from mrag.generation.result import Answer, EvidenceRef, ShownImage, recorded
 from mrag.generation.verbalise import verbalise
 from mrag.generation.verification import verify
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graphcodes.models import ModelExtractor
+from mrag.graphcodes.sources import ModelExtractor
 from mrag.images.answer import answer_messages
 from mrag.planning.plan import Unknown
 from mrag.rdf.terms import Term, Triple
