@@ -464,11 +464,7 @@ class GenerativeRanker:
         return hits[:k]
 
     def clues(self, question: Question) -> list[Clue]:
-        """Return the clues that the model writes for a question, best first.
-
-        Raises:
-            ModelError: As `rank` does.
-        """
+        """Return the clues that the model writes for a question, best first."""
         return self._decode(question, self._restriction()[0])[0]
 
     def _decode(self, question: Question, mask: Restriction | None) -> tuple[list[Clue], str]:

@@ -121,9 +121,6 @@ class GraphCodeIndex:
         Returns:
             How many documents there were that no longer are.
 
-        Raises:
-            IndexError_: As `put` does.
-
         Example:
             >>> index = GraphCodeIndex()
             >>> index.put({"ex:1": GraphCode.of(["dog"], []), "ex:2": GraphCode.of(["cat"], [])})
