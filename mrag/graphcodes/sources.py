@@ -27,9 +27,9 @@ from mrag.graphcodes.code_index import GraphCodeIndex
 from mrag.graphcodes.metrics import Ontology
 from mrag.graphcodes.repair import INSTEAD, WORDS
 from mrag.images.files import open_picture
+from mrag.language.english import is_empty
 from mrag.language.tokens import singular, tokens
 from mrag.planning.lexical import Candidate, Named, NameMention
-from mrag.language.english import is_empty
 from mrag.planning.lexicon import lexicon_of
 from mrag.planning.schema import PropertyInfo
 from mrag.rdf import queries
