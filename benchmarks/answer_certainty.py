@@ -37,11 +37,11 @@ from metaqa import questions as metaqa_questions
 from public_graphs import FOLDER as PUBLIC
 from public_graphs import HALVES, opened
 from reader import APART
+from solved_readings import SolvedReading, fit, solved_readings
 from structured_questions import GRAPHS, loaded
 
 import mrag.planning
 from mrag.evaluation import GoldQuestion, read_questions
-from mrag.evaluation.answers import SolvedReading, fit, solved_readings
 
 FITTED_TO = ("relational", "unseen", "public", "kinds")
 """Makers whose graphs fit no weights."""

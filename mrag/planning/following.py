@@ -425,11 +425,6 @@ class FollowText:
         return bool(self.low) and _is(self.low[0], "ask")
 
     @property
-    def asks_other(self) -> bool:
-        """Return whether it asks for something else than what it points to: "where are they"."""
-        return _is(self.low[:1], "other") or _is(self.low[:2], "other")
-
-    @property
     def chosen(self) -> int:
         """Return behind which words the noun is missing: "which are in Texas", "how many"; 0 if none is."""
         size = next((n for n in (1, 2) if _is(self.low[:n], "choose")), 0)
@@ -710,11 +705,13 @@ class _FollowUp:
                 self.why = "the last answer has no things, or too many, to go on from"
                 return
             base = among(self.last, topic, things)
+        # "Where are they" asks for something else than what it points to.
+        other = _is(self.said.low[:1], "other") or _is(self.said.low[:2], "other")
         for wording, chance in self._measure(form, topic):
             for reading in self.reader.readings(wording, meant=meant):
                 asked = Asked(reading.plan, reading.shown, asks, not narrowed, self.said.adds)
                 done = over(self.last, topic, base, asked, self.schema)
-                if done is None or (self.said.asks_other and not _shows_other(done, topic)):
+                if done is None or (other and not _shows_other(done, topic)):
                     continue
                 # A name that changes nothing was lost on the way.
                 if not (self.named and _same(done.plan, self.last.plan)):

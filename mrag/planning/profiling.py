@@ -1188,7 +1188,8 @@ class _Reader:
         through = self._restricted(uses, edges)
         classes |= members(self.kg, unsaid)
         if any("" in use.domains or "" in use.ranges for use in uses.values()):
-            classes[""] = self._untyped(uses)
+            # So many things have no class, at least.
+            classes[""] = max(max(use.domains.get("", 0), use.ranges.get("", 0)) for use in uses.values())
         schema = self._assembled(uses, edges, dict(sorted(classes.items())), above, unsaid, through)
         if self.kg.record.kept or self.kg.state:
             _latest[self.kg] = KnownSchema(self.revision, self.profile.predicates, *counted, schema)
@@ -1239,10 +1240,6 @@ class _Reader:
                 use.ranges[target] = _count(values)
                 edges[kind, p, target] = _count(said)
         return restrictions
-
-    def _untyped(self, uses: Mapping[str, PropertyUsage]) -> int:
-        """Return about how many things have no class: at least as many as one property shows."""
-        return max(max(use.domains.get("", 0), use.ranges.get("", 0)) for use in uses.values())
 
     def _assembled(
         self,

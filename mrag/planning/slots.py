@@ -205,8 +205,8 @@ class SlotFitter:
             if info is not None and isinstance(value, pl.Unknown):
                 # "In 2023" is no number that is far from all others.
                 like = 0.0 if info.kind == "text" else fitness(SchemaWays(self._schema), info, unit)
-                yearly = unit.kind == "quantity" and is_year(unit.values[0]) and not unit.unit
-                fits = like is not None and (like >= 0 or not yearly)
+                year = unit.values[0] if unit.kind == "quantity" and not unit.unit else ""
+                fits = like is not None and (like >= 0 or not (year.isdigit() and 1000 <= int(year) < 2200))
                 return tuple(bounds_of(value, info, unit)) if fits else ()
             if isinstance(value, pl.Aggregate) and unit.kind == "quantity":
                 return tuple(bounded(first.left, unit.op, [decimal(v) for v in unit.values]))
@@ -246,11 +246,6 @@ def _alike(one: PropertyInfo, other: PropertyInfo) -> bool:
     """Return whether two properties are said of the same things and have values of one kind."""
     same = one.kind == other.kind and bool(set(one.domains) & set(other.domains))
     return same and (one.kind != "entity" or bool(set(one.ranges) & set(other.ranges)))
-
-
-def is_year(text: str) -> bool:
-    """Return whether a number may be that of a year."""
-    return text.isdigit() and 1000 <= int(text) < 2200
 
 
 def term_of(candidate: Candidate) -> Term:

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from rdflib import RDF, Literal, URIRef
 
 import mrag
+from benchmarks.solved_readings import SolvedReading, fit, solved_readings
 from mrag.errors import MissingIndex
 from mrag.evaluation import GoldQuestion
-from mrag.evaluation.answers import SolvedReading, fit, solved_readings
 from mrag.generation.result import Answer
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning import (

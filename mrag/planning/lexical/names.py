@@ -469,7 +469,7 @@ def named(
     """Yield the things of a graph, or one of them, with the names that they are given."""
     parts, things = defaultdict[str, list[tuple[str, str]]](list), defaultdict[str, set[str]](set)
     for thing, p, text in texts_of(kg, schema.label_properties, entity):
-        if thing not in skip and is_name(text):
+        if thing not in skip and 0 < len(" ".join(text.split())) <= _NAME:
             things[thing].add("".join(map(fold, words_in(text))))
             yield thing, " ".join(text.split())
             if name_part(p):
@@ -565,11 +565,6 @@ def valued(schema: Schema) -> list[str]:
 def is_small(schema: Schema) -> bool:
     """Return whether all things of a graph are gone through for those that only their IRIs name."""
     return schema.triples <= _SMALL
-
-
-def is_name(text: str) -> bool:
-    """Return whether a text names a thing that has it in a property of names."""
-    return 0 < len(" ".join(text.split())) <= _NAME
 
 
 def is_value(text: str) -> bool:
