@@ -19,6 +19,7 @@ from mrag.config import Settings
 from mrag.diagnosis import CheckResult, checked, contents, language_model, packages, query_process
 from mrag.errors import MragError
 from mrag.storage.files import is_private
+from mrag.stores.text import text_index
 
 
 def doctor(
@@ -78,6 +79,8 @@ def _server(url: str, write: bool) -> Iterator[CheckResult]:
         features = " and ".join(own) or "none; mrag reasons and indexes itself"
         closed = "; its Workbench (/rest) cannot be reached, so indexes stand beside the store"
         features += closed if store.capabilities.similarity and not searched else ""
+        if (index := text_index(store)) is not None:
+            features += f"; texts are indexed by {index.name} (--ranker server-text)"
         yield CheckResult("server features", None, features)
     finally:
         store.close()

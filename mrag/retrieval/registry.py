@@ -34,11 +34,14 @@ from mrag.rdf import queries
 from mrag.rdf.terms import iri
 from mrag.redaction import brief
 from mrag.retrieval.rankers import FusedRanker, Hit, Question, Ranker, SimilarityRanker
+from mrag.stores.text import TextIndex, text_index
 
 logger = logging.getLogger(__name__)
 
 _MOST = 100_000
 """Hits after which a ranker that does not end is left alone."""
+_DEPTH = 3
+"""Times as many hits as are wanted that a server is asked for, whose index may hold other graphs, too."""
 _SHOWN = 300
 """Characters of another package's error that are shown."""
 
@@ -71,9 +74,7 @@ class GuardedRanker:
         except Exception as error:  # another package raises what it likes
             told = brief(f"{type(error).__name__}: {error}", _SHOWN).rstrip(": ")
             raise RankerError(f"The ranker {self.name} failed: {told}.", hint=self.hint) from error
-        query = queries.get("completion/present")
-        rows = (row for text in query.batches("term", list(_iris(hits))) for row in self.kg.select(text))
-        there = {str(term) for (term,) in rows}
+        there = _present(self.kg, hits)
         if missing := sorted(hits.keys() - there):
             told = "The ranker %s found entities that the graph does not have: %d, such as %r; left out."
             logger.warning(told, self.name, len(missing), missing[0])
@@ -91,6 +92,12 @@ class GuardedRanker:
         given: object = hit.reasons
         reasons = (given,) if isinstance(given, str) else hit.reasons
         return Hit(hit.iri, score, 0, tuple(map(str, reasons)))
+
+
+def _present(kg: KnowledgeGraph, names: Iterable[str]) -> set[str]:
+    """Return those texts that are IRIs of things in a graph."""
+    batches = queries.get("completion/present").batches("term", list(_iris(names)))
+    return {str(term) for text in batches for (term,) in kg.select(text)}
 
 
 def _iris(names: Iterable[str]) -> Iterator[URIRef]:
@@ -253,6 +260,14 @@ def _names(asked: RankerRequest) -> Ranker:
     return NameRanker(asked.kg)
 
 
+def _server_text(asked: RankerRequest) -> Ranker:
+    index = asked.kg.cached("text index of the server", lambda: text_index(asked.kg.store))
+    if index is None:
+        hint = "Take bm25, or configure jena-text, RDF4J's Lucene sail or GraphDB's Lucene connector."
+        raise ConfigError("The store has no index of texts of its own, or nothing is in it.", hint=hint)
+    return ServerTextRanker(asked.kg, index)
+
+
 def _mmr(asked: RankerRequest) -> Ranker:
     try:
         balance = float(asked.argument or 0.7)
@@ -295,6 +310,7 @@ _OWN = (
     RankerInfo("bm25", "words", False, _similar("bm25")),
     RankerInfo("dense", "meaning, by vectors", False, _similar("dense")),
     RankerInfo("names", "names, also in part or misspelt; needs no index", False, _names),
+    RankerInfo("server-text", "words, by the server's own index of texts", False, _server_text),
     RankerInfo("codes", "entities by the structure around them, see `mrag codes`", False, _codes),
     RankerInfo("clues", "phrases that a language model writes, see `mrag clues`", False, _clues),
     RankerInfo("cel", "what a learnt class expression holds comes first; cel:LEARNER", True, _by_concept),
@@ -314,6 +330,24 @@ class NameRanker:
         why = ((f"called {one.name}" + " (misspelt)" * (one.way == "spelling")) for one in candidates)
         ranked = enumerate(zip(candidates, why, strict=True), start=1)
         return [Hit(one.term, one.score, rank, (reason,)) for rank, (one, reason) in ranked]
+
+
+@dataclass
+class ServerTextRanker:
+    """Ranks by the index of texts that a server keeps, which holds what its configuration says."""
+
+    kg: KnowledgeGraph
+    index: TextIndex
+
+    def rank(self, question: Question, k: int) -> list[Hit]:
+        """Return at most `k` hits, best first."""
+        found = self.index.search(question.text, _DEPTH * k)
+        there = _present(self.kg, (name for name, _ in found))
+        kept = [(name, score) for name, score in found if name in there][:k]
+        ranked = enumerate(kept, start=1)
+        return [
+            Hit(name, score, rank, (f"{self.index.name}: rank {rank}",)) for rank, (name, score) in ranked
+        ]
 
 
 def without_index(name: str, kg: KnowledgeGraph, index: str) -> str:
