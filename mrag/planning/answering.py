@@ -59,7 +59,6 @@ from mrag.planning.results import (
     others_of,
     rows_of,
     run_readings,
-    with_either,
 )
 from mrag.planning.run import PlanResult, run
 from mrag.planning.saved import find_question, taught
@@ -420,7 +419,7 @@ def compute(
                 given = replace(given, computed=replace(given.computed, follows=follows.to_json()))
             return replace(attempt, answer=given, alone=False, why=attempt.why if readings else why)
     return _computed(
-        kg, question, with_either(readings, question), reading, ends, least,
+        kg, question, readings, reading, ends, least,
         "none" if planner == "parser" else model, tried=tried,
     )  # fmt: skip
 

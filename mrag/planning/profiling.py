@@ -32,7 +32,7 @@ from mrag.errors import IndexError_
 from mrag.graph.kg import KnowledgeGraph, home
 from mrag.graph.naming import is_asked
 from mrag.graph.record import ALTERNATIVE, LABELS, mark, touched_since
-from mrag.language.english import TABLES, root
+from mrag.language.english import TABLES
 from mrag.language.names import name_parts, split_identifier
 from mrag.language.possessive import compile_late
 from mrag.planning.reader.quantities import unit_called
@@ -115,28 +115,6 @@ def _abbreviates(word: str, said: list[str]) -> bool:
     if not _VOWELS & {*word} or len(word) <= 3:
         return True
     return len(word) <= 5 and any(len(w) > len(word) + 1 and w.startswith(word) for w in said)
-
-
-_VALUE: Final = root("value")
-
-
-def plain_names(names: Iterable[str], holders: Iterable[str]) -> tuple[str, ...]:
-    """Return more names of a number which is called the value of what has it.
-
-    Example:
-        >>> plain_names(["rating value", "best rating"], ["aggregate rating"])
-        ('rating',)
-        >>> plain_names(["market value"], ["house"])
-        ()
-    """
-    held = [frozenset(map(root, name.lower().split())) for name in holders]
-    plain = dict[str, None]()
-    for name in names:
-        *first, last = name.split() or [""]
-        words = frozenset(root(word.lower()) for word in first)
-        if words and root(last.lower()) == _VALUE and any(words <= holder for holder in held):
-            plain[" ".join(first)] = None
-    return tuple(plain)
 
 
 DATES: Final = frozenset(XSD + name for name in ("date", "dateTime", "dateTimeStamp", "gYear", "gYearMonth"))
@@ -1266,7 +1244,7 @@ class _Reader:
         properties = {
             p: PropertyInfo(
                 iri=p,
-                names=_named(p, use, names),
+                names=names.get(p, ()),
                 comment=comments.get(p, ""),
                 domains=_ordered(use.domains),
                 ranges=_ordered(use.ranges) if use.kind == "entity" else {},
@@ -1400,14 +1378,6 @@ def _without_code(name: str) -> Iterator[str]:
 def _in_words(label: str) -> str:
     words = split_identifier(label)
     return label if words.casefold() == label.casefold() else words
-
-
-def _named(p: str, use: PropertyUsage, names: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """Return the names of a property, with plainer ones where all that have it are of one class."""
-    own, owner = names.get(p, ()), next(iter(use.domains), "")
-    if use.kind != "number" or len(use.domains) != 1:
-        return own
-    return tuple(dict.fromkeys((*own, *plain_names(own, names.get(owner, ())))))
 
 
 def _ordered(counts: Mapping[str, int]) -> dict[str, int]:

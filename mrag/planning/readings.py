@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from rdflib import RDF, URIRef
 
 from mrag.generation.result import WordUse
-from mrag.planning.plan import Block, Pattern, Plan, Unknown
+from mrag.planning.plan import Pattern, Plan, Unknown
 from mrag.planning.run import PlanResult
 
 
@@ -63,13 +63,3 @@ def alike_named(plan: Plan) -> list[tuple[Pattern, ...]]:
         elif isinstance(p.subject, URIRef) and isinstance(p.object, Unknown):
             patterns.setdefault((p.predicate, p.object), []).append(p)
     return [tuple(same) for same in patterns.values() if len(same) > 1]
-
-
-def united(plan: Plan, question: str) -> Plan | None:
-    """Return a plan for things of any of several names, where a plan is for things of all of them."""
-    alike, words = alike_named(plan), question.lower().split()
-    if len(alike) != 1 or "and" not in words or "both" in words:
-        return None
-    kept = tuple(p for p in plan.where.patterns if p not in alike[0])
-    any_of = tuple(Block((p,)) for p in alike[0])
-    return replace(plan, where=replace(plan.where, patterns=kept, either=(*plan.where.either, any_of)))

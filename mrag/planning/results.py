@@ -23,7 +23,7 @@ from mrag.language.grammar import as_noun
 from mrag.planning.compiler import work_of
 from mrag.planning.plan import Pattern, Plan, Unknown
 from mrag.planning.profiling import schema_of
-from mrag.planning.readings import Reading, alike_named, united
+from mrag.planning.readings import Reading, alike_named
 from mrag.planning.run import Found, PlanResult, ask_together, run
 from mrag.planning.schema import Schema
 from mrag.planning.scopes import plain, walk
@@ -56,8 +56,6 @@ TRIED = 8
 """How many readings are run at most, beside one that finds something."""
 _NEXT = 2
 """Rows that are told behind those that were asked for."""
-_EITHER = 0.5
-"""How much less likely it is that "and" means "or"."""
 _SMALL = Decimal("0.0001")
 """Least number that is shown with four digits."""
 
@@ -144,16 +142,6 @@ def of_none(readings: Sequence[Reading], first: PlanResult | str) -> bool:
         and readings[0].probability >= EVEN
         and bool(alike_named(readings[0].plan))
     )
-
-
-def with_either(readings: Sequence[Reading], question: str) -> list[Reading]:
-    """Return readings with that for any of several names behind the likeliest, if that is for all of them."""
-    best = readings[0] if readings else None
-    plan = united(best.plan, question) if best is not None else None
-    if best is None or plan is None:
-        return list(readings)
-    other = replace(best, plan=plan, probability=best.probability * _EITHER)
-    return sorted((*readings, other), key=lambda r: -r.probability)
 
 
 def found_something(reading: Reading, result: PlanResult) -> bool:

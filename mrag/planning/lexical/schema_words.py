@@ -50,8 +50,6 @@ _HAVING: Final = frozenset(("has", "is", "have", "was", "are"))
 _UNITS: Final = {unit: tuple(said.split()) for unit, said in TABLES["unit"]}
 """Units and currencies that names of properties end with, and what a question calls them."""
 
-_BEHIND_HEADS: Final = frozenset("of on in for".split())
-"""Words behind the head of the name of a kind: "work of art"."""
 _DENIALS: Final = frozenset("not no never none nor neither without".split())
 """Words that deny, and are no forms of a name: "not" is no "note"."""
 _COMMENT_WORDS: Final = 3
@@ -156,7 +154,6 @@ class SchemaWords:
         for at, name in enumerate(self.names):
             for word in _UNITS.get(name.keys[-1], ()) if name.kind == "property" else ():
                 self._by_unit[root(word)].append(at)
-        self._by_head = _heads(self.names, schema)
         self._said = _comment_words(schema, self._by_root)
 
     def knows(self, word_root: str) -> bool:
@@ -199,8 +196,6 @@ class SchemaWords:
             yield self._candidate(at, 0.9, "inflected")
         if is_empty(keys[-1]):
             return
-        if len(roots) == 1 and roots[0] in self._by_head:
-            yield self._candidate(self._by_head[roots[0]], 0.9, "inflected")
         for at in self._by_bag.get(frozenset(weighty), ()) if len(weighty) > 1 else ():
             # "The number of students enrolled" is the number of enrolled students.
             yield self._candidate(at, 0.85, "inflected")
@@ -321,22 +316,6 @@ def _of(kind: Named, term: str, names: Iterable[str], inverse: bool) -> Iterator
         if keys and keys not in seen:
             seen.add(keys)
             yield SchemaName(kind, term, name, keys, tuple(root(word) for word in words), inverse)
-
-
-def _heads(names: Sequence[SchemaName], schema: Schema) -> dict[str, int]:
-    """Return the class that the head of its name stands for: "works" are works of art, on paper or not."""
-    found: defaultdict[str, list[int]] = defaultdict(list)
-    for at, name in enumerate(names):
-        if name.kind == "class" and len(name.keys) > 1 and not _BEHIND_HEADS.isdisjoint(name.keys[1:]):
-            found[name.roots[0]].append(at)
-    plain = {name.roots[0] for name in names if len(name.roots) == 1}
-    widest = dict[str, int]()
-    for head, some in found.items():
-        kinds = {names[at].term for at in some}
-        for at in some:
-            if head not in plain and all(names[at].term in (k, *schema.above(k)) for k in kinds):
-                widest.setdefault(head, at)
-    return widest
 
 
 def _affirmed(info: PropertyInfo) -> str:
