@@ -43,12 +43,9 @@ from structured_questions import GRAPHS, loaded
 import mrag.planning
 from mrag.evaluation import GoldQuestion, read_questions
 
-FITTED_TO = ("relational", "unseen", "public", "kinds")
-"""Makers whose graphs fit no weights."""
-OTHERS = "other databases"
-"""Graphs of the first of them that fit nothing."""
-DATABASES = 30
-"""How many of its graphs fit, and how many do not."""
+FITTED_TO = ("relational", "unseen", "public", "kinds")  # Makers whose graphs fit no weights
+OTHERS = "other databases"  # Graphs of the first of them that fit nothing
+DATABASES = 30  # How many of its graphs fit, and how many do not
 ASKED = {
     "relational": 20, OTHERS: 20, "unseen": 60, "mended": 25, "structured": 40, "made": 15, "films": 30,
     "public": 30, "kinds": 50,
@@ -56,8 +53,7 @@ ASKED = {
 """Questions of a graph at most; of films, of each number of steps."""
 BUCKETS = ((0.0, 0.5), (0.5, 0.6), (0.6, 0.7), (0.7, 0.8), (0.8, 0.9), (0.9, 1.01))
 FOLDERS = {"made": MADE, "kinds": MADE.with_name("kinds")}
-IDLE = 2
-"""Questions that a graph does not answer, beside them."""
+IDLE = 2  # Questions that a graph does not answer, beside them
 
 
 def sources(mirror: Path | None) -> Iterator[tuple[str, str]]:

@@ -39,8 +39,7 @@ from mrag.loaders.snippets import Snippets
 Fact = tuple[str, str, str]
 
 _SAID = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
-WORDINGS: dict[str, list[str]] = _SAID["wordings"]
-"""How texts say each relation."""
+WORDINGS: dict[str, list[str]] = _SAID["wordings"]  # How texts say each relation
 DENIALS, ORDERS, FILLERS = _SAID["denials"], _SAID["orders"], _SAID["fillers"]
 PEOPLE = ("starred_actors", "directed_by", "written_by")
 

@@ -45,8 +45,7 @@ from mrag.index.similarity import SimilarityIndexes
 from mrag.language.analysis import Analyser
 from mrag.retrieval.rankers import Question, Ranker, SimilarityRanker
 
-DEPTH = 100
-"""How deep rankings are kept and fused, as FusedRanker does."""
+DEPTH = 100  # How deep rankings are kept and fused, as FusedRanker does
 PLAIN = CodeNormaliser(singular=False)
 """One way of writing for both sides; number stays as both have it from the caption."""
 METRICS = {
@@ -55,8 +54,7 @@ METRICS = {
     "codes, paper, lexicographic": CodeComparison("paper", Lexicographic()),
 }
 FILES = ("add_att", "add_obj", "replace_att", "replace_obj")
-Rankings = dict[str, list[tuple[str, float]]]
-"""Documents with their scores, best first, by query."""
+Rankings = dict[str, list[tuple[str, float]]]  # Documents with their scores, best first, by query
 
 _KNOBS = Resampling(resamples=2000)
 

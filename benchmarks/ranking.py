@@ -39,9 +39,8 @@ from rdflib import RDF, RDFS, Literal, URIRef
 
 import mrag
 from mrag.evaluation.benchmark import System, index_system, run_system
-from mrag.evaluation.metrics import Qrels, Resampling, Scored
+from mrag.evaluation.metrics import Qrels, Resampling, Scored, evaluate
 from mrag.evaluation.questions import EntityShape, by_graph, instances, read_collection, template_questions
-from mrag.evaluation.report import evaluate
 from mrag.index.bm25 import Bm25Index, Bm25Params
 from mrag.index.document_index import DocumentIndex
 from mrag.index.embedding import Embedder, Vectors, embedder

@@ -58,8 +58,7 @@ ROUNDS = 3  # how many times the questions are read to learn from them
 Read = tuple[list[JudgedReading], bool, float]
 """Readings, whether the question is right, and milliseconds of processor."""
 Rows = Sequence[tuple[AnswerCell, ...]]
-Asked = tuple[str, Callable[[Rows], bool]]
-"""A question, and whether rows answer it."""
+Asked = tuple[str, Callable[[Rows], bool]]  # A question, and whether rows answer it
 
 
 def graphs(part: str) -> list[tuple[Path, Path]]:

@@ -38,9 +38,8 @@ import mrag
 from mrag.cel.learners.base import Learner, learner
 from mrag.cel.rerank import ClassExpressionReranker, RerankSettings
 from mrag.evaluation.benchmark import index_system, run_system
-from mrag.evaluation.metrics import Resampling, Run
+from mrag.evaluation.metrics import Resampling, Run, evaluate
 from mrag.evaluation.questions import EntityFacts, EntityShape, by_graph, facts, instances, template_questions
-from mrag.evaluation.report import evaluate
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.views import make_view
 from mrag.loaders.scenes import Fashionpedia, SceneGraphs

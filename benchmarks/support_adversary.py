@@ -43,8 +43,7 @@ BUILD = ("demo", "starwars", "football", "museum")
 HELD = ("clinic", "flights", "recipes", "railways", "helpdesk", "lab", "metaqa")
 FALSE_BAR, TRUE_BAR = 0.01, 0.9
 FOLDER = Path(__file__).parent
-_MOVIES = 400
-"""Films that are read of MetaQA."""
+_MOVIES = 400  # Films that are read of MetaQA
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from mrag._lazy import lazy
 
 if TYPE_CHECKING:
+    from mrag.loaders import importing, tables  # noqa: F401 - for `mrag.loaders.…`
     from mrag.loaders._records import RecordReport, Records
     from mrag.loaders.rdf import Source, sources
     from mrag.loaders.scenes import Fashionpedia, SceneGraphs

@@ -12,7 +12,8 @@ from typing import Any
 def lazy(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return `__getattr__` and `__dir__` of a package: it has the names it imports under `if TYPE_CHECKING`.
 
-    The source of the package is read when such a name is first used.
+    The source of the package is read when such a name is first used. Modules of its own that it imports there
+    are had as `package.module`, and are not listed.
 
     Args:
         package: Its name.
@@ -43,6 +44,7 @@ def lazy(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     def get(name: str) -> Any:
         if name not in modules():
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(import_module(modules()[name]), name)
+        place = modules()[name]
+        return import_module(f"{package}.{name}") if place == package else getattr(import_module(place), name)
 
-    return get, lambda: sorted(modules())
+    return get, lambda: sorted(name for name, place in modules().items() if place != package)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 import mrag
-from mrag import generation, rdf, stores
+from mrag import generation, index, rdf, reasoning, stores
+from mrag import graph as graphs
 from mrag.config import Settings
 from mrag.errors import MragError, QueryTimeout
 from mrag.language.grammar import join
@@ -23,8 +28,7 @@ _OTHER = (
 )
 _NAMESPACE = "Let processes have user namespaces (in Docker: --security-opt seccomp=unconfined)"
 _SECCOMP = "Run on a kernel with seccomp filters (CONFIG_SECCOMP_FILTER), on x86-64 or ARM64"
-_LONGEST = 120
-"""Characters of a term in an example; descriptions are texts of pages."""
+_LONGEST = 120  # Characters of a term in an example; descriptions are texts of pages
 
 
 @dataclass(frozen=True)
@@ -47,9 +51,6 @@ def checked(what: str, look: Callable[[], Iterator[CheckResult]]) -> list[CheckR
 
 def packages() -> Iterator[CheckResult]:
     """Check Python and the packages that are optional."""
-    import sys
-    from importlib.metadata import PackageNotFoundError, version
-
     yield CheckResult(
         "python", sys.version_info >= (3, 11), sys.version.split()[0], "Use Python 3.11 or newer."
     )
@@ -69,10 +70,6 @@ def packages() -> Iterator[CheckResult]:
 
 def query_process() -> Iterator[CheckResult]:
     """Start a query process over an empty store, and check its defences."""
-    import time
-    from contextlib import suppress
-
-    from mrag.rdf import queries
     from mrag.stores.process.workers import request
 
     with stores.OxigraphStore() as store:
@@ -89,7 +86,7 @@ def query_process() -> Iterator[CheckResult]:
                 "Watch the memory of queries by other means: processes cannot limit theirs here.",
             )
             asked = request(
-                "rows", queries.get("explore/any").text, stores.Dataset(), mrag.Limits(1.0, 1, 1 << 20)
+                "rows", rdf.queries.get("explore/any").text, stores.Dataset(), mrag.Limits(1.0, 1, 1 << 20)
             )
             with suppress(QueryTimeout):
                 worker.ask(asked, time.monotonic())
@@ -107,8 +104,6 @@ def query_process() -> Iterator[CheckResult]:
 
 
 def _network_defence(name: str, held: bool, offline: bool, hint: str) -> CheckResult:
-    import sys
-
     what = f"query network, {name}"
     if held:
         return CheckResult(what, True, "active: a query's process has no access to the network")
@@ -140,8 +135,6 @@ def contents(graph: mrag.KnowledgeGraph) -> Iterator[CheckResult]:
 
 def _rules(graph: mrag.KnowledgeGraph) -> Iterator[CheckResult]:
     """Tell by which rules a server reasons, and what they leave out of what the ontology says."""
-    from mrag.reasoning.run import list_left_out
-
     told = (graph.store.settings() if isinstance(graph.store, stores.GraphDBStore) else None) or {}
     merged = told.get("disable-sameAs") == "false"
     ruleset, same = told.get("ruleset", "not told"), "is" if merged else "is not"
@@ -151,16 +144,14 @@ def _rules(graph: mrag.KnowledgeGraph) -> Iterator[CheckResult]:
         f"{ruleset}; what is owl:sameAs {same} shown as one",
         "A functional property with two values merges them, in every answer: set disable-sameAs to true.",
     )
-    if missing := list(dict.fromkeys(text for text, _ in list_left_out(graph))):
+    if missing := list(dict.fromkeys(text for text, _ in reasoning.run.list_left_out(graph))):
         finding = f"of {len(missing)} axioms not all is inferred: {'; '.join(missing[:3])}"
         hint = "Make the repository with a larger ruleset, or load what `mrag reason` infers elsewhere."
         yield CheckResult("rules", None, finding + ("; …" if len(missing) > 3 else ""), hint)
 
 
 def _contradictions(graph: mrag.KnowledgeGraph) -> Iterator[CheckResult]:
-    from mrag.reasoning.run import contradictions_of
-
-    groups = contradictions_of(graph)
+    groups = reasoning.run.contradictions_of(graph)
     if not groups:
         yield CheckResult("consistency", True, "no triples contradict the ontology")
     for group in groups[:10]:
@@ -171,21 +162,22 @@ def _contradictions(graph: mrag.KnowledgeGraph) -> Iterator[CheckResult]:
 
 
 def _indexes(graph: mrag.KnowledgeGraph) -> Iterator[CheckResult]:
-    from mrag.index.documents import why_empty
-    from mrag.index.similarity import NO_DOCUMENTS
-
-    indexes = mrag.SimilarityIndexes.of(graph)
-    for name in indexes.names():
+    known = mrag.SimilarityIndexes.of(graph)
+    for name in known.names():
         try:
-            info: Any = indexes.info(name)
+            info: Any = known.info(name)
         except MragError as error:
             yield CheckResult(f"index {name}", False, error.message, error.hint or "")
             continue
         size = "" if info.documents is None else f"{info.documents:,} documents, "
         finding = size + (info.embedder or "BM25 alone")
         if info.documents == 0:
-            why = "" if info.definition is None else f"; {why_empty(graph, info.definition)}".rstrip(".")
-            yield CheckResult(f"index {name}", False, f"no documents{why}", NO_DOCUMENTS)
+            why = (
+                ""
+                if info.definition is None
+                else f"; {index.documents.why_empty(graph, info.definition)}".rstrip(".")
+            )
+            yield CheckResult(f"index {name}", False, f"no documents{why}", index.similarity.NO_DOCUMENTS)
             continue
         yield CheckResult(
             f"index {name}",
@@ -193,7 +185,7 @@ def _indexes(graph: mrag.KnowledgeGraph) -> Iterator[CheckResult]:
             finding + (", older than the graph" if info.stale else ""),
             "Run `mrag index`.",
         )
-    if not indexes.names():
+    if not known.names():
         yield CheckResult("index", False, "there is none", "Build one with `mrag index`.")
 
 
@@ -209,9 +201,8 @@ def _short(term: Node) -> str:
 
 def premises_in_words(graph: mrag.KnowledgeGraph, names: Sequence[str]) -> str:
     """Return the named graphs that reasoning reads, in words."""
-    from mrag.graph.record import UNNAMED
-
-    said = ["what is in no named graph" if n == UNNAMED else rdf.curie(n, graph.prefixes) for n in names]
+    nil = graphs.record.UNNAMED
+    said = ["what is in no named graph" if n == nil else rdf.curie(n, graph.prefixes) for n in names]
     return join(said)
 
 

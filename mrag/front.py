@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -16,6 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 from rdflib import Literal
 
+from mrag import cel, reasoning, retrieval
+from mrag import graph as graphs
+from mrag import index as indexes
 from mrag.errors import ConfigError, DamagedIndex, IndexMismatch, StoreLocked
 from mrag.graph.connection import is_store, open_store, place_of
 from mrag.graph.kg import KnowledgeGraph as KnowledgeGraph
@@ -26,14 +30,7 @@ from mrag.rdf.terms import iri
 from mrag.stores.base import Dataset
 
 if TYPE_CHECKING:
-    from mrag.cel.problem import Hypothesis
     from mrag.generation.result import Answer
-    from mrag.graph.updates import UpdateReport
-    from mrag.index.segments import SyncReport
-    from mrag.index.similarity import SimilarityIndexes
-    from mrag.reasoning.rounds import Closure
-    from mrag.retrieval.answering import Conversation
-    from mrag.retrieval.explaining import TripleProofs
     from mrag.retrieval.rankers import Hit, Hits, Question
     from mrag.stores.http import Access
     from mrag.widgets import AnswerView, EntityView, MarksView
@@ -143,12 +140,11 @@ def demo(*, model: str | Any | None = "minilm", folder: Path | None = None) -> K
         True
         >>> kg.close()
     """
-    from mrag.index.segments import KIND
-    from mrag.index.similarity import SimilarityIndexes
-
     source = files("mrag") / "ontology" / "products.ttl"
     # Versions of the package that read other files must not take each other's index from under them.
-    digest = hashlib.blake2b(source.read_bytes() + bytes([KIND.format]), digest_size=6).hexdigest()
+    digest = hashlib.blake2b(
+        source.read_bytes() + bytes([indexes.segments.KIND.format]), digest_size=6
+    ).hexdigest()
     kg: KnowledgeGraph | None = None
     if folder is not None:
         try:
@@ -161,23 +157,16 @@ def demo(*, model: str | Any | None = "minilm", folder: Path | None = None) -> K
             with as_file(source) as path:
                 kg.load([path])
         if not kg.reasoned:
-            from mrag.reasoning.run import reason
-
-            reason(kg)
-        indexes = SimilarityIndexes.of(kg)
-        if not _current(indexes):
-            indexes.build("main", model=model, backend="local:")
+            reasoning.reason(kg)
+        known = indexes.SimilarityIndexes.of(kg)
+        with suppress(DamagedIndex, IndexMismatch):
+            if "main" in known.names() and not known.info().stale:
+                return kg
+        known.build("main", model=model, backend="local:")
     except BaseException:
         kg.close()
         raise
     return kg
-
-
-def _current(indexes: SimilarityIndexes) -> bool:
-    try:
-        return "main" in indexes.names() and not indexes.info().stale
-    except (DamagedIndex, IndexMismatch):
-        return False
 
 
 class _LazySearcher:
@@ -189,9 +178,7 @@ class _LazySearcher:
     def scratch(self, query: ReadQuery) -> bytes:
         if not any(str(p).startswith(_SIMILARITY) for _, p, _ in query.patterns):
             return b""
-        from mrag.index.similarity import SimilarityIndexes
-
-        return SimilarityIndexes.of(self._kg).scratch(query)
+        return indexes.SimilarityIndexes.of(self._kg).scratch(query)
 
 
 class NarrowedGraph(KnowledgeGraph):
@@ -206,8 +193,6 @@ class NarrowedGraph(KnowledgeGraph):
     """
 
     def __init__(self, whole: KnowledgeGraph, graph: str) -> None:
-        from mrag.index.similarity import SimilarityIndexes
-
         self.__dict__.update(vars(whole))
         record = whole.record
         name = named_graph(record, graph, whole.name, whole.prefixes)
@@ -215,7 +200,7 @@ class NarrowedGraph(KnowledgeGraph):
         self.cache = {}
         self._labels, self._profile = {}, None
         # The index is of the whole; a ranker takes what is in sight.
-        self.searcher = SimilarityIndexes.of(whole)
+        self.searcher = indexes.SimilarityIndexes.of(whole)
         # Nothing that is counted here may be kept for the whole.
         own = replace(record, asserted=(name,), inferred=(), added=(), contexts=(name,), merged="")
         self.record = replace(own, profile="", premises=(), kept=False, triples=whole.store.count(name))
@@ -249,65 +234,51 @@ class Shortcuts:
         ('Stardog', '11', False)
     """
 
-    def index(self: Any, name: str = "main", **options: Any) -> SyncReport:
+    def index(self: Any, name: str = "main", **options: Any) -> indexes.SyncReport:
         """Build a similarity index, or bring it up to date; see `SimilarityIndexes.build`."""
-        from mrag.index.similarity import SimilarityIndexes
+        return indexes.SimilarityIndexes.of(self).build(name, **options)
 
-        return SimilarityIndexes.of(self).build(name, **options)
-
-    def update(self: Any, text: str, *, follow: bool = True, **options: Any) -> UpdateReport:
+    def update(self: Any, text: str, *, follow: bool = True, **options: Any) -> graphs.UpdateReport:
         """Carry out a SPARQL update, and bring what was inferred up to date; see `mrag.graph.update`.
 
         Without `follow` inferences stay as they were, which `pending` tells.
         """
-        from mrag.graph.updates import update
-
-        report = update(self, text, **options)
+        report = graphs.update(self, text, **options)
         if follow and self.pending:
             self.reason()
             report = replace(report, inferred="kept")
         return report
 
-    def reason(self: Any, **options: Any) -> Closure:
+    def reason(self: Any, **options: Any) -> reasoning.Closure:
         """Bring the inferred triples up to date; see `mrag.reason`."""
-        from mrag.reasoning.run import reason
-
-        return reason(self, **options)
+        return reasoning.reason(self, **options)
 
     def search(self: Any, question: str | Question, k: int = 10, **options: Any) -> Hits:
         """Find entities by a ranker; see `mrag.search`."""
-        from mrag.retrieval.answering import search
-
-        return search(self, question, k, **options)
+        return retrieval.search(self, question, k, **options)
 
     def ask(self: Any, question: str | Question, **options: Any) -> Answer:
         """Compute or read the answer to a question; see `mrag.ask`. Whether a triple holds, `holds` says."""
-        from mrag.retrieval.answering import ask
+        return retrieval.ask(self, question, **options)
 
-        return ask(self, question, **options)
-
-    def conversation(self: Any, **options: Any) -> Conversation:
+    def conversation(self: Any, **options: Any) -> retrieval.Conversation:
         """Begin a conversation, in which a question may go on from the last answer; see `mrag.ask`."""
-        from mrag.retrieval.answering import Conversation
-
-        return Conversation(self, **options)
+        return retrieval.Conversation(self, **options)
 
     def explain(
         self: Any, subject: str, predicate: str | None = None, object: str | None = None
-    ) -> TripleProofs:
+    ) -> retrieval.TripleProofs:
         """Prove a triple, or the inferred triples of an entity; IRIs, CURIEs, or a literal in quotes.
 
         See `mrag.explain`.
         """
-        from mrag.retrieval.explaining import explain
-
         prefixes = self.prefixes
         term: Any = object
         if object is not None:
             quoted = len(object) > 1 and object[0] == object[-1] and object[0] in "\"'"
             term = Literal(object[1:-1]) if quoted else iri(object, prefixes)
         named = None if predicate is None else iri(predicate, prefixes)
-        return explain(self, iri(subject, prefixes), named, term)
+        return retrieval.explain(self, iri(subject, prefixes), named, term)
 
     def learn(
         self: Any,
@@ -316,18 +287,15 @@ class Shortcuts:
         *,
         learner: str = "search",
         **given: Any,
-    ) -> list[Hypothesis]:
+    ) -> list[cel.Hypothesis]:
         """Learn the class expression that tells examples apart, best hypothesis first.
 
         Examples are IRIs or CURIEs; `learner` is a name of `mrag.cel.learner`, whose settings are `given`.
         """
-        from mrag.cel.learners.base import learner as learner_of
-        from mrag.cel.problem import LearningProblem
-
         both = ([iri(x, self.prefixes) for x in examples] for examples in (positives, negatives))
-        problem = LearningProblem(*both)
+        problem = cel.LearningProblem(*both)
         problem.check(self)
-        return learner_of(learner, self, **given).fit(problem)
+        return cel.learner(learner, self, **given).fit(problem)
 
     def show(self: Any, answer: Answer) -> AnswerView:
         """Show an answer in a notebook, with a proof for each cited triple by a click; see `mrag.widgets`."""

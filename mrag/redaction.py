@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 from urllib.parse import quote, unquote
 
-HIDDEN: Final = "***"
-"""What stands in place of a secret."""
+HIDDEN: Final = "***"  # What stands in place of a secret
 
 _PARTS: Final = (
     "token secret passw pwd passphrase apikey accesskey credential signature session jwt bearer auth "

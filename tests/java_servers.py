@@ -107,7 +107,7 @@ def fuseki_server(folder: Path, *arguments: str) -> Iterator[str]:
     base = f"http://127.0.0.1:{free_port()}"
     command = [*java("fuseki"), "org.apache.jena.fuseki.main.cmds.FusekiMainCmd"]
     command += ["--port", base.rpartition(":")[2], "--ping", *(arguments or ("--update", "--mem", "/ds"))]
-    with running(command, f"{base}/$/ping", folder / "fuseki.log", seconds=600):
+    with running(command, f"{base}/$/ping", folder / "fuseki.log"):
         yield base
 
 

@@ -18,8 +18,7 @@ EX = "https://example.org/soak#"
 PREFIXES = f"PREFIX ex: <{EX}> PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#> "
 TOWNS = 240
 COUNTRIES = 12
-KEPT = 20
-"""Entries that a writer leaves in the graph."""
+KEPT = 20  # Entries that a writer leaves in the graph
 
 _FIRST = "Al Bre Cor Dun El Fen Gar Hol Ister Jar Kel Lor Mar Nor Ost Pel Quen Ros Sel Tor".split()
 _LAST = "bury dale field ford ham haven mere moor stead ton wick worth".split()

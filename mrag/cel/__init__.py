@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from mrag._lazy import lazy
 
 if TYPE_CHECKING:
+    from mrag.cel import rerank  # noqa: F401 - for `mrag.cel.…`
     from mrag.cel.concepts import (
         ClassFilter,
         KeptConcept,

@@ -18,6 +18,7 @@ from typer import Argument, Option
 import mrag
 from mrag import context as contexts
 from mrag import generation, images, planning, rdf, retrieval
+from mrag import index as indexes
 from mrag.cli import options
 from mrag.cli.commands import Commands
 from mrag.cli.output import hit_json, say, show, show_data, show_hit, show_json, show_lines, shown, written
@@ -26,7 +27,6 @@ from mrag.config import Settings
 from mrag.errors import ConfigError, ModelError, MragError
 
 if TYPE_CHECKING:
-    from mrag.generation.verification import KeyStore
     from mrag.images.graph import Allowed
     from mrag.planning.results import Planner
     from mrag.retrieval.routing import How
@@ -108,17 +108,11 @@ class Pictures:
 
     def ranker(self, graph: mrag.KnowledgeGraph, text: str, ranker: str) -> mrag.Ranker:
         """Return what ranks the images of the graph for a question."""
-        from mrag.images.answer import image_mode
-
-        mode = image_mode(ranker)
+        mode = images.answer.image_mode(ranker)
         return images.image_ranker(
-            graph,
-            self.media,
-            mode=mode if text else "bm25",
-            text=Settings.from_env().embedder,
-            looks=self.looks or ("none" if self.image is None else "conse"),
-            allowed=self._allow(graph),
-        )
+            graph, self.media, mode=mode if text else "bm25", text=Settings.from_env().embedder,
+            looks=self.looks or ("none" if self.image is None else "conse"), allowed=self._allow(graph),
+        )  # fmt: skip
 
     def _allow(self, graph: mrag.KnowledgeGraph) -> Allowed | None:
         if self.only is None:
@@ -177,8 +171,6 @@ def ask(
     pictured = how == "images" or (how == "auto" and pictures.given)
     if pictures.given:
         pictures.folder()
-    from mrag.context import ContextSettings
-
     with place.opened(lang, graph=graph, index=index) as seen:
         if teach:
             saved = save_reading(seen, text, reading, replacing=True)
@@ -189,7 +181,7 @@ def ask(
         talk = seen.conversation(
             model=chosen.model, planner=cast("Planner", planner or chosen.planner),
             k=k, index=index, how=cast("How", how),
-            settings=ContextSettings(hops=hops, token_budget=budget),
+            settings=contexts.ContextSettings(hops=hops, token_budget=budget),
             texts=texts or None, media=pictures.media if pictured else None, ranker=ranks,
         )  # fmt: skip
         if follow:
@@ -226,13 +218,10 @@ def search(
             found = [{**hit_json(hit, labels[hit.iri]), "path": paths.get(hit.iri)} for hit in hits]
             names = labels | paths
         else:
-            from mrag.index.similarity import freshen
-            from mrag.retrieval.registry import NAMES_ALONE, without_index
-
-            if (old := freshen(seen, index)) is not None:
+            if (old := indexes.similarity.freshen(seen, index)) is not None:
                 say(old, style="yellow")
-            if (chosen := without_index(ranker, seen, index)) != ranker:
-                say(NAMES_ALONE, style="dim")
+            if (chosen := retrieval.registry.without_index(ranker, seen, index)) != ranker:
+                say(retrieval.registry.NAMES_ALONE, style="dim")
                 ranker = chosen
             hits = mrag.ranker(ranker, seen, index=index).rank(mrag.Question(text), k)
             display = contexts.Display(seen)
@@ -252,12 +241,10 @@ def _images_like(
     graph: mrag.KnowledgeGraph, text: str, pictures: Pictures, k: int, ranker: str
 ) -> tuple[Sequence[mrag.Hit], dict[str, str], dict[str, str]]:
     """Return images of the graph, with their names and the paths of their files by IRI."""
-    from mrag.images.graph import file_names, files_of, names_of
-
     hits = pictures.ranker(graph, text, ranker).rank(mrag.Question(text, pictures.image), k)
     iris = [hit.iri for hit in hits]
-    files, _ = files_of(graph, pictures.folder(), images=iris)
-    names = names_of(graph, iris, file_names(graph, images=iris))
+    files, _ = images.graph.files_of(graph, pictures.folder(), images=iris)
+    names = images.graph.names_of(graph, iris, images.graph.file_names(graph, images=iris))
     return hits, names, {iri: str(path) for iri, path in files.items()}
 
 
@@ -308,10 +295,7 @@ def list_(place: options.LabelledPlace, as_json: options.JsonOption = False) -> 
 
 @questions_app.command()
 def run(
-    name: str,
-    place: options.LabelledPlace,
-    sparql: bool = False,
-    as_json: options.JsonOption = False,
+    name: str, place: options.LabelledPlace, sparql: bool = False, as_json: options.JsonOption = False
 ) -> None:
     """Answer a saved question; with other names, ask it in the same words."""
     with place.opened() as graph:
@@ -382,18 +366,14 @@ def verify(
     """
     given = _read(file)
     if no_store:
-        from mrag.generation.verification import check_alone
-
         if receipt is not None:
             raise typer.BadParameter("A receipt is of a check against the graph.", param_hint="--receipt")
-        report = check_alone(given)
+        report = generation.verification.check_alone(given)
     else:
         with place.opened() as graph:
             report = mrag.verify(graph, given)
             if receipt is not None:
-                from mrag.retrieval.verifying import receipt_of
-
-                made = receipt_of(graph, given, report)
+                made = retrieval.verifying.receipt_of(graph, given, report)
                 receipt.write_text(json.dumps(made, ensure_ascii=False, indent=1), encoding="utf-8")
                 say(f"The receipt is {'signed' if 'proof' in made else 'not signed'}: {receipt}")
     show_json(report.to_json()) if as_json else show_lines(str(report))
@@ -402,11 +382,9 @@ def verify(
 
 
 def _read(file: Path) -> dict[str, Any]:
-    from mrag.generation.result import parse
-
     hint = "Save the output of `mrag ask --json`."
     try:
-        given = parse(file.read_bytes())
+        given = generation.result.parse(file.read_bytes())
     except (OSError, ModelError) as error:
         said = error.message if isinstance(error, ModelError) else f"Not JSON: {error}."
         raise ConfigError(said, file=str(file), hint=hint) from error
@@ -421,17 +399,10 @@ keys_app = Commands(
 )
 
 
-def _key_store() -> KeyStore:
-    # It loads RDF, and no other command needs it to start.
-    from mrag.generation.verification import KeyStore
-
-    return KeyStore()
-
-
 @keys_app.command("create")
 def create_key() -> None:
     """Make the key of this installation; its private part stays in a file that you alone may read."""
-    keys = _key_store()
+    keys = generation.verification.KeyStore()
     made = keys.create()
     say(f"The private key is in {keys.file}. Others trust the public one:")
     show_lines(made.public)
@@ -440,7 +411,7 @@ def create_key() -> None:
 @keys_app.command("show")
 def show_key() -> None:
     """Print the public key of this installation, for others to trust, and say where the private one is."""
-    keys = _key_store()
+    keys = generation.verification.KeyStore()
     own = keys.own()
     if own is None:
         raise ConfigError("This installation has no key.", hint="Make one with `mrag keys create`.")
@@ -451,18 +422,18 @@ def show_key() -> None:
 @keys_app.command()
 def trust(name: str, key: str) -> None:
     """Trust what a key has signed; ask its holder for the key in a way that nobody else can write to."""
-    _key_store().trust(name, key)
+    generation.verification.KeyStore().trust(name, key)
 
 
 @keys_app.command("forget")
 def forget_key(name: str) -> None:
     """Trust a key no more."""
-    _key_store().forget(name)
+    generation.verification.KeyStore().forget(name)
 
 
 @keys_app.command("list")
 def list_keys(as_json: options.JsonOption = False) -> None:
     """List the keys that are trusted, this installation's own among them."""
-    every = _key_store().trusted_keys()
+    every = generation.verification.KeyStore().trusted_keys()
     rows = "\n".join(f"{key}\t{name}" for key, name in every.items())
     show_json(dict(every)) if as_json else show_lines(rows or "No key is trusted.")

@@ -158,16 +158,13 @@ def _table() -> Mapping[str, Mapping[str, str]]:
     return found
 
 
-GRACE: Final = 3.0
-"""Seconds after which a process is ended that is still in one step of the engine."""
+GRACE: Final = 3.0  # Seconds after which a process is ended that is still in one step of the engine
 
 _GENERAL: Final = (
     "Finished steps are kept, and no step is left half done. Run the same command again to resume."
 )
-_heard: list[int] = []
-"""The signals that ended a command, or that it handled."""
-_seen: list[int] = []
-"""All signals to stop, including those that a command handles itself."""
+_heard: list[int] = []  # The signals that ended a command, or that it handled
+_seen: list[int] = []  # All signals to stop, including those that a command handles itself
 _said: list[str] = []
 
 

@@ -142,15 +142,9 @@ def ask(
         if source is not None:
             evidence = completion.Evidence(source, reader, namespace=namespace, new_names=new)
         completer = completion.Completer(
-            graph,
-            evidence,
-            planner,
-            chat,
-            k=top,
-            always=always,
-            write="accept" if accept_all else "propose",
-            checks=_checks(graph, functional, shapes),
-        )
+            graph, evidence, planner, chat, k=top, always=always,
+            write="accept" if accept_all else "propose", checks=_checks(graph, functional, shapes),
+        )  # fmt: skip
 
         def answer(question: str) -> generation.Answer:
             return mrag.ask(graph, question, how="complete", texts=completer)
@@ -205,11 +199,9 @@ def accept(
     A run keeps the checks that it was read under (`--functional`, `--shapes` of `mrag complete ask`); they
     are made again against the graph as it is now. Checks given here are made besides.
     """
-    from mrag.completion import review
-
     with place.opened() as graph:
         checks = _checks(graph, functional, shapes) if functional or shapes else None
-        _decide(graph, names, lambda name: review.accept(graph, name, settings=checks), as_json)
+        _decide(graph, names, lambda name: completion.accept(graph, name, settings=checks), as_json)
 
 
 @app.command()
@@ -219,10 +211,8 @@ def reject(
     as_json: options.JsonOption = False,
 ) -> None:
     """Reject runs, so that they are no longer proposed."""
-    from mrag.completion import review
-
     with place.opened() as graph:
-        _decide(graph, names, lambda name: review.WriteReport(review.reject(graph, name)), as_json)
+        _decide(graph, names, lambda name: completion.WriteReport(completion.reject(graph, name)), as_json)
 
 
 @app.command()
@@ -232,19 +222,17 @@ def rollback(
     as_json: options.JsonOption = False,
 ) -> None:
     """Remove the triples of accepted runs again."""
-    from mrag.completion import review
-
     with place.opened() as graph:
-        _decide(graph, names, lambda name: review.rollback(graph, name), as_json)
+        _decide(graph, names, lambda name: completion.rollback(graph, name), as_json)
 
 
 def _checks(
     graph: mrag.KnowledgeGraph, functional: list[str] | None, shapes: Path | None
 ) -> completion.CheckSettings:
-    from mrag.completion.checks import read_shapes
-
     named = tuple(str(rdf.iri(name, graph.prefixes)) for name in functional or ())
-    return completion.CheckSettings(named, shapes=() if shapes is None else (read_shapes(shapes),))
+    return completion.CheckSettings(
+        named, shapes=() if shapes is None else (completion.checks.read_shapes(shapes),)
+    )
 
 
 def _decide(

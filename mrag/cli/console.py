@@ -120,14 +120,9 @@ def bar(unit: str) -> Iterator[Progress]:
     # The text is no format string: a name of a file may hold braces.
     words = TextColumn("{task.description}", markup=False)
     shown = Progress(
-        words,
-        BarColumn(),
-        amount,
-        rate,
-        TimeRemainingColumn(),
-        console=own,
+        words, BarColumn(), amount, rate, TimeRemainingColumn(), console=own,
         redirect_stdout=sys.stdout.isatty(),
-    )
+    )  # fmt: skip
     with shown, _running(own):
         yield shown
 

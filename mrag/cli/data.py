@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from itertools import islice
@@ -13,7 +15,8 @@ import typer
 from typer import Argument, Option
 
 import mrag
-from mrag import loaders, rdf, reasoning, stores
+from mrag import graph as graphs
+from mrag import loaders, planning, rdf, reasoning, stores
 from mrag.cli import commands, options
 from mrag.cli.options import JsonOption
 from mrag.cli.output import progress, say, show, show_json, status
@@ -83,13 +86,9 @@ def load(
         kept = loading(graph)
         with commands.kept(kept), progress("Loading") as note:
             report = graph.load(
-                files,
-                format=format,
-                on_progress=note,
-                skip_bad_lines=skip_bad_lines,
-                replacing=replace,
+                files, format=format, on_progress=note, skip_bad_lines=skip_bad_lines, replacing=replace,
                 imports=imports,
-            )
+            )  # fmt: skip
         if label_property:
             graph.label_properties = tuple(label_property)
         _say_notes(report, any_tag=graph.store.capabilities.any_tag)
@@ -127,10 +126,8 @@ def load(
 
 def create(url: str, ruleset: str = "owl2-rl-optimized", kind: str = "tdb2") -> None:
     """Create a GraphDB repository or a Fuseki dataset."""
-    from mrag.graph.connection import open_store
-
     options.warn_of_login(url)
-    store, _ = open_store(url)
+    store, _ = graphs.open_store(url)
     try:
         if isinstance(store, stores.GraphDBStore):
             store.create(ruleset)
@@ -225,13 +222,11 @@ def _reason(
 
 def _read_names(graph: mrag.KnowledgeGraph) -> None:
     """Read what things are called and how they hang together, so that no question waits for it."""
-    from mrag.planning.lexicon import names_of
-
     with (
         commands.kept("All is loaded; names are read when a question is next asked."),
         status("Reading names"),
     ):
-        names_of(graph)
+        planning.lexicon.names_of(graph)
 
 
 YesOption = Annotated[bool, Option("--yes", "-y")]
@@ -251,11 +246,11 @@ def update(
 
     What would change is shown first. It lands whole or not at all, and inferences follow.
     """
-    from mrag.rdf.parser import parse_update
-
     text = options.read_query_file(text) if text.endswith((".ru", ".rq", ".sparql")) else text
     with place.opened() as graph:
-        _change(graph, parse_update(text, graph.query_prefixes), yes, reason, seconds, as_json=as_json)
+        _change(
+            graph, rdf.parser.parse_update(text, graph.query_prefixes), yes, reason, seconds, as_json=as_json
+        )
 
 
 def remove(
@@ -289,10 +284,8 @@ def kgs(
     as_json: JsonOption = False,
 ) -> None:
     """List the knowledge graphs of a store with their sizes, or delete one."""
-    from mrag.graph.connection import summaries
-
     with options.Place(store).opened() as graph:
-        found = summaries(graph.store)
+        found = graphs.connection.summaries(graph.store)
         if delete is not None:
             _delete(graph, delete, [one.name for one in found], yes)
             return
@@ -329,16 +322,15 @@ def _change(
     as_json: bool,
 ) -> None:
     """Show what operations change, carry them out if that is wanted, and have inferences follow."""
-    from mrag.graph.updates import land, preview
     from mrag.stores.process.parsing import Bounds, parsed
 
     steps = parsed(operations, Bounds.from_env())
-    planned = preview(graph, steps, seconds=seconds, max_changes=100_000_000)
+    planned = graphs.updates.preview(graph, steps, seconds=seconds, max_changes=100_000_000)
     _show_plan(graph, planned, as_json=as_json)
     report = planned.report
     result: dict[str, Any] = {"removed": report.removed, "added": report.added, "changed": False}
     if planned.record is not None and (yes or _is_agreed()):
-        land(graph, planned)
+        graphs.updates.land(graph, planned)
         result["changed"] = True
         if graph.pending and reason:
             kept = "The change is made. Run `mrag reason` to bring what was inferred up to date."
@@ -359,12 +351,10 @@ def _change(
 
 
 def _show_plan(graph: mrag.KnowledgeGraph, planned: PlannedUpdate, *, as_json: bool) -> None:
-    from mrag.graph.updates import graph_of
-
     record = planned.record
     own = {*graph.record.inferred, *(g for g in (record.merged if record else "",) if g)}
     for sign, word, quads in (("-", "removed", planned.removed), ("+", "added", planned.added)):
-        shown = [q for q in quads if graph_of(q) not in own]
+        shown = [q for q in quads if graphs.updates.graph_of(q) not in own]
         if not shown:
             continue
         say(f"{count_words(len(shown), 'triple')} would be {word}:")
@@ -375,8 +365,6 @@ def _show_plan(graph: mrag.KnowledgeGraph, planned: PlannedUpdate, *, as_json: b
 
 
 def _is_agreed() -> bool:
-    import sys
-
     return sys.stdin.isatty() and typer.confirm("Change it?", err=True)
 
 
@@ -391,9 +379,7 @@ def _pieces(
         return tuple(ox.serialize(batch, format=ox.RdfFormat.N_TRIPLES) or b"" for batch in batches)
 
     if terms:
-        from mrag.rdf.terms import to_ox
-
-        s, p = (to_ox(rdf.iri(term, graph.query_prefixes)) for term in terms[:2])
+        s, p = (rdf.terms.to_ox(rdf.iri(term, graph.query_prefixes)) for term in terms[:2])
         yield printed(iter([ox.Triple(s, p, _object(terms[2], graph))]))  # type: ignore[arg-type]  # they are IRIs
     for source in loaders.sources(files):
         yield printed(quad.triple for quad in source.quads())
@@ -401,25 +387,18 @@ def _pieces(
 
 def _object(text: str, graph: mrag.KnowledgeGraph) -> Any:
     """Read an IRI, a CURIE, or a literal as SPARQL writes it."""
-    from mrag.rdf.parser import TokenCursor, Tokens
-    from mrag.rdf.terms import to_ox
-
     try:
-        return to_ox(rdf.iri(text, graph.query_prefixes))
+        return rdf.terms.to_ox(rdf.iri(text, graph.query_prefixes))
     except TermError:
         try:
-            literal = TokenCursor(Tokens(text, "query"), graph.query_prefixes).literal()
+            literal = rdf.parser.TokenCursor(rdf.parser.Tokens(text, "query"), graph.query_prefixes).literal()
         except QueryRefused as error:
             hint = """Write an IRI, a CURIE, or a literal in quotes, such as '"23"^^xsd:string'."""
             raise TermError("Not a term.", term=text, hint=hint) from error
-        return to_ox(literal)
+        return rdf.terms.to_ox(literal)
 
 
 def _delete(graph: mrag.KnowledgeGraph, name: str, known: Sequence[str], yes: bool) -> None:
-    import shutil
-
-    from mrag.graph.connection import delete
-
     if name not in known:
         hint = f"There are: {', '.join(known) or 'none'}."
         raise ConfigError(f"There is no knowledge graph {name!r}.", hint=hint)
@@ -431,7 +410,7 @@ def _delete(graph: mrag.KnowledgeGraph, name: str, known: Sequence[str], yes: bo
     indexes = mrag.SimilarityIndexes.of(doomed)
     for index in indexes.places.names():
         indexes.places.delete(index)
-    delete(doomed)
+    graphs.connection.delete(doomed)
     home = _home(graph, name)
     if home is not None:
         shutil.rmtree(home, ignore_errors=True)
@@ -440,9 +419,7 @@ def _delete(graph: mrag.KnowledgeGraph, name: str, known: Sequence[str], yes: bo
 
 def _home(graph: mrag.KnowledgeGraph, name: str) -> Path | None:
     """Return the folder of what lies beside a store for a knowledge graph."""
-    from mrag.graph.kg import home
-
-    beside = home(graph)
+    beside = graphs.kg.home(graph)
     return None if beside is None else beside.parents[1] / name
 
 

@@ -11,6 +11,7 @@ import typer
 from typer import Argument
 
 import mrag
+from mrag import graph as graphs
 from mrag import stores
 from mrag.cli import options
 from mrag.cli.options import JsonOption
@@ -19,7 +20,6 @@ from mrag.config import Settings
 from mrag.diagnosis import CheckResult, checked, contents, language_model, packages, query_process
 from mrag.errors import MragError
 from mrag.storage.files import is_private
-from mrag.stores.text import text_index
 
 
 def doctor(
@@ -30,13 +30,11 @@ def doctor(
     as_json: JsonOption = False,
 ) -> None:
     """Check the store, the index and the models."""
-    from mrag.stores.engines import SERVERS
-
     place = options.Place(url or place.store, place.kg)
     options.warn_of_login(place.store)
     findings = [*packages()]
     remote = Settings.from_env(place.store).store or ""
-    if remote.partition(":")[0] in SERVERS:
+    if remote.partition(":")[0] in stores.engines.SERVERS:
         findings += checked("server", lambda: _server(remote, write))
     if all(f.ok is not False for f in findings):
         findings += checked("store", lambda: _store(place, deep))
@@ -56,21 +54,19 @@ def doctor(
 
 
 def _server(url: str, write: bool) -> Iterator[CheckResult]:
-    from mrag.graph.connection import open_store
-
-    store, named = open_store(url)
+    store, named = graphs.open_store(url)
     if not isinstance(store, stores.SparqlStore):
         return
     try:
         yield CheckResult("server", True, store.server())
-        graphs = store.graphs()
-        missing = sorted(set(named) - set(graphs))
+        there = store.graphs()
+        missing = sorted(set(named) - set(there))
         if missing:
             what = f"the store has no graph {missing[0]}"
-            yield CheckResult("graphs", False, what, f"It has: {_few(graphs)}.")
+            yield CheckResult("graphs", False, what, f"It has: {_few(there)}.")
         else:
-            few = f": {_few(graphs)}" if graphs else ""
-            yield CheckResult("graphs", True, f"{len(graphs)} named graphs{few}")
+            few = f": {_few(there)}" if there else ""
+            yield CheckResult("graphs", True, f"{len(there)} named graphs{few}")
         yield from _caps(store)
         if write:
             yield _writing(store)
@@ -79,8 +75,6 @@ def _server(url: str, write: bool) -> Iterator[CheckResult]:
         features = " and ".join(own) or "none; mrag reasons and indexes itself"
         closed = "; its Workbench (/rest) cannot be reached, so indexes stand beside the store"
         features += closed if store.capabilities.similarity and not searched else ""
-        if (index := text_index(store)) is not None:
-            features += f"; texts are indexed by {index.name} (--ranker server-text)"
         yield CheckResult("server features", None, features)
     finally:
         store.close()
@@ -138,10 +132,9 @@ def _store(place: options.Place, deep: bool) -> Iterator[CheckResult]:
 
 def _through(graph: mrag.KnowledgeGraph) -> Iterator[CheckResult]:
     """Read and check all indexes and journals beside a store."""
-    from mrag.graph.kg import home
     from mrag.storage.folder import check
 
-    beside = home(graph)
+    beside = graphs.kg.home(graph)
     if beside is None:
         yield CheckResult("files", None, "a store in memory has none")
         return
@@ -161,9 +154,7 @@ def _rights(graph: mrag.KnowledgeGraph) -> Iterator[CheckResult]:
     """Yield the data folders that other users of this machine can read."""
     from platformdirs import user_cache_path
 
-    from mrag.graph.kg import home
-
-    store, beside = graph.store, home(graph)
+    store, beside = graph.store, graphs.kg.home(graph)
     places = [store.path] if isinstance(store, stores.OxigraphStore) else []
     places += [beside.parents[1] if beside is not None else None, user_cache_path("mrag")]
     for place in places:

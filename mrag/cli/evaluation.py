@@ -42,8 +42,6 @@ def measure_questions(
     say that the graph has no answer. Also read: `id`, `category`, `alternatives`, `choice_columns`,
     `ordered` and `order_groups`.
     """
-    from mrag.retrieval.routing import How
-
     options.check_choice("way", how, HOWS)
     wanted = dict(part.split("=", 1) for part in only or () if "=" in part)
     if len(wanted) < len(only or ()):
@@ -59,7 +57,7 @@ def measure_questions(
         kept(resumes) if out else nullcontext(),
     ):
         found = evaluation.evaluate_questions(
-            graph, asked, how=cast(How, how), model=model, index=index, journal=journal,
+            graph, asked, how=cast(Any, how), model=model, index=index, journal=journal,
             resampling=evaluation.Resampling(resamples=resamples, seed=seed),
             title=", ".join(path.stem for path in files), on_progress=note,
         )  # fmt: skip
@@ -83,8 +81,6 @@ def ranked(
     notes: list[str],
 ) -> list[evaluation.Run]:
     """Rank the documents of a collection, or the entities of a graph for its queries."""
-    from mrag.evaluation.benchmark import KINDS
-
     if collection.documents:
         name = model or Settings.from_env().embedder
         chosen = indexes.embedder(name) if kinds is None or {"dense", "hybrid"} & {*kinds} else None
@@ -108,7 +104,7 @@ def ranked(
         _note_missing(collection, known.files, only, notes)
 
         def system(kind: str) -> evaluation.System:
-            if kind in KINDS:
+            if kind in evaluation.benchmark.KINDS:
                 return evaluation.index_system(known.files, kind, only)
             ranker = mrag.ranker(kind, graph, index=index)
             return evaluation.ranker_system(kind, ranker, f"{about} {kind} {only}", only)
@@ -203,8 +199,6 @@ def evaluate(
     Measures come with confidence intervals and significance tests. If the folder has no documents, the
     entities of a knowledge graph's index are ranked. Next to run files, only rankers that are named run.
     """
-    from mrag.evaluation.metrics import DEFAULT
-
     systems: list[evaluation.Run] = []
     notes: list[str] = []
     judgements: evaluation.Qrels = {}
@@ -229,8 +223,9 @@ def evaluate(
         raise ConfigError("There is nothing to evaluate.", hint=hint)
     knobs = evaluation.Resampling(resamples=resamples, seed=seed)
     result = evaluation.evaluate(
-        systems, judgements, measure or DEFAULT, resampling=knobs, baseline=baseline, title=title, notes=notes
-    )
+        systems, judgements, measure or evaluation.metrics.DEFAULT, resampling=knobs, baseline=baseline,
+        title=title, notes=notes,
+    )  # fmt: skip
     if out is not None:
         _write(result, systems, out)
         say(f"The report is in {out}.", style="dim")
@@ -258,12 +253,10 @@ def benchmark(
     (target), entities of similar questions (similar), and entities whose triples meet the question's
     conditions (graph). An interrupted run resumes when the command is run again.
     """
-    from mrag.evaluation.questions import TYPE
-
     settings = Settings.from_env(model=model)
     with place.opened() as graph, progress("Writing questions", unit="questions") as note:
         named = [named_iri(graph, text) for text in (link, kind, cls)]
-        shape = evaluation.EntityShape(named[0], named[1] or TYPE, named[2])
+        shape = evaluation.EntityShape(named[0], named[1] or evaluation.questions.TYPE, named[2])
         model_of_texts = embedder or settings.embedder
         plan = evaluation.BenchmarkSettings(
             settings.model, shape, limit, conditions, concurrency, model_of_texts, seed, index

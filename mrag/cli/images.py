@@ -17,7 +17,7 @@ from typer import Argument, Option
 
 import mrag
 from mrag import graph as graphs
-from mrag import images, loaders
+from mrag import images, jobs, loaders
 from mrag.cli import commands, options
 from mrag.cli.data import loading, show_groups
 from mrag.cli.options import JsonOption, RunnerOption
@@ -67,17 +67,17 @@ def import_(
     Annotations in Fashionpedia's format also get three views, named after the graph: NAME-images (a
     sentence for each annotation), NAME-cel and NAME-garments (for learning class expressions).
     """
-    from mrag.loaders.importing import ImportSettings
-    from mrag.loaders.tables import TableDialect
     from mrag.stores.process import parsing
 
-    dialect = TableDialect(delimiter=delimiter, encoding=encoding)
+    dialect = loaders.tables.TableDialect(delimiter=delimiter, encoding=encoding)
     if sketch:
         with status("Reading"):
             text = parsing.sketch(files, dialect)
         show_data(text.rstrip())
         return
-    how = ImportSettings(kind, mapping, boxes, dialect, "skip" if skip_bad else "stop", masks)
+    how = loaders.importing.ImportSettings(
+        kind, mapping, boxes, dialect, "skip" if skip_bad else "stop", masks
+    )
     steps = _Steps()
     with place.opened(create=True) as graph, ExitStack() as stack:
         reports: list[loaders.RecordReport] = []
@@ -127,12 +127,10 @@ def views(place: options.Place, reason: bool = True, as_json: JsonOption = False
 
     With a runner, an interrupted run resumes when the command is run again.
     """
-    from mrag.graph.record import read_record
-
     steps = _Steps()
     with place.opened() as graph:
         names = [f"urn:mrag:kg:{graph.name}-{view.short}" for view in graphs.VIEWS.values()]
-        kept = any(read_record(graph.store, name).kept for name in names)
+        kept = any(graphs.record.read_record(graph.store, name).kept for name in names)
         if not kept and "http://example.org/hasImage" not in graph.profile().predicates:
             raise ConfigError(
                 f"The knowledge graph {graph.name!r} holds no annotated images.",
@@ -227,21 +225,13 @@ def describe(
 
     An interrupted run resumes when the command is run again.
     """
-    from mrag.images.enrichment import Regions
-
     if not media.is_dir():
         raise ConfigError("There is no such folder.", file=str(media))
     settings = images.EnrichSettings(
         prompt=Path(prompt).read_text(encoding="utf-8-sig").strip() if Path(prompt).is_file() else prompt,
-        workers=workers,
-        timeout=timeout,
-        attempts=attempts,
-        on_error=cast(Any, on_error),
-        regions=cast(Regions, regions),
-        again=again,
-        limit=limit,
-        limits=images.PictureLimits(max_side=max_side),
-    )
+        workers=workers, timeout=timeout, attempts=attempts, on_error=cast(Any, on_error),
+        regions=cast(Any, regions), again=again, limit=limit, limits=images.PictureLimits(max_side=max_side),
+    )  # fmt: skip
     with place.opened() as graph:
         other = mrag.KnowledgeGraph(graph.store, boxes) if boxes else None
         report = _describe(graph, model, media, settings, other, runner)
@@ -268,9 +258,7 @@ def _describe(
     runner: str,
 ) -> images.EnrichReport:
     """Describe; the first Ctrl-C or SIGTERM ends the run in order, the second one at once."""
-    from mrag.jobs import runner as runner_of
-
-    stop, carrying = threading.Event(), runner_of(runner, settings.workers, waits=True)
+    stop, carrying = threading.Event(), jobs.runner(runner, settings.workers, waits=True)
 
     def interrupted(number: int, frame: Any) -> None:
         stop.set()
@@ -282,15 +270,9 @@ def _describe(
     try:
         with progress("Describing", unit="images") as note:
             return images.describe(
-                graph,
-                model,
-                folder=media,
-                settings=settings,
-                boxes_from=other,
-                runner=carrying,
-                stop=stop,
+                graph, model, folder=media, settings=settings, boxes_from=other, runner=carrying, stop=stop,
                 on_progress=lambda at: note(at.described + at.failed, at.total),
-            )
+            )  # fmt: skip
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option
 
 import mrag
-from mrag import generative, graphcodes, jobs
+from mrag import generative, graphcodes, images, jobs, language
+from mrag import graph as graphs
 from mrag import index as indexes
 from mrag.cli import commands, options
 from mrag.cli.commands import Commands
@@ -27,9 +28,9 @@ if TYPE_CHECKING:
     from mrag.index.segments import SyncReport
 
 
-def _show_built(indexes: mrag.SimilarityIndexes, name: str, report: SyncReport, *, as_json: bool) -> None:
-    made = indexes.info(name)
-    size, backend = made.documents, _backend(indexes, name)
+def _show_built(known: mrag.SimilarityIndexes, name: str, report: SyncReport, *, as_json: bool) -> None:
+    made = known.info(name)
+    size, backend = made.documents, redact_url(known.places.of(name).url)
     if as_json:
         about = {"index": name, "documents": size, "analyser": made.analyser, "backend": backend}
         show_json({**about, **asdict(report)})
@@ -44,10 +45,6 @@ def _show_built(indexes: mrag.SimilarityIndexes, name: str, report: SyncReport, 
         )
         if made.fusion is not None:
             show(f"Fusion: {made.fusion}.")
-
-
-def _backend(indexes: mrag.SimilarityIndexes, name: str) -> str:
-    return redact_url(indexes.places.of(name).url)
 
 
 def update_index(
@@ -70,42 +67,39 @@ def update_index(
     are named by the property that tells them apart best, else by the words of their IRIs. `mrag ask` and
     `mrag search` keep its languages.
     """
-    from mrag.images.graph import keep_catalogue
-    from mrag.index.similarity import BY_WORDS, MEANING_LATER, words_first
-
     options.check_choice("meaning", meaning, ("now", "later"))
     with place.opened(lang, index=name) as graph:
         if label_property:
             graph.label_properties = tuple(label_property)
-        indexes = mrag.SimilarityIndexes.of(graph)
-        elsewhere = backend or indexes.places.of(name).url != "local:"
+        known = mrag.SimilarityIndexes.of(graph)
+        elsewhere = backend or known.places.of(name).url != "local:"
         server = "server" if graph.store.capabilities.similarity and not elsewhere else None
-        made = _made(indexes, name)
+        made = _made(known, name)
         model = embedder or server or (made.later if made else "") or Settings.from_env().embedder
         definition = replace(_definition(graph, query), analyser=analyser or _analyser(made))
 
         def build(text: str, kept: str, *, later: bool) -> SyncReport:
             with commands.kept(kept), progress(text, unit="documents") as note:
-                return indexes.build(
+                return known.build(
                     name, definition=definition, model=model, backend=backend,
                     runner=jobs.runner(runner, workers), on_progress=note, later=later,
                 )  # fmt: skip
 
-        there = name in indexes.names()
+        there = name in known.names()
         state = "The index is unchanged." if there else "There is no index yet."
-        words = meaning == "later" or (not there and words_first(model))
+        words = meaning == "later" or (not there and indexes.similarity.words_first(model))
         if words:
             report = build("Indexing words", f"{state} Run the same command again.", later=True)
-            state = BY_WORDS
+            state = indexes.similarity.BY_WORDS
         if meaning == "now":
             if words:
                 say(f"{report.added:,} documents are found by their words; what follows may be stopped.")
             kept = f"{state} Run the same command again; embeddings made so far are reused."
             report = build("Embedding" if words else "Indexing", kept, later=False)
-        keep_catalogue(graph)
-        _show_built(indexes, name, report, as_json=as_json)
+        images.graph.keep_catalogue(graph)
+        _show_built(known, name, report, as_json=as_json)
     asked = '`mrag search "…"`; `mrag ask "…"` reads in it what is not computed.'
-    say(f"Next: {MEANING_LATER if meaning == 'later' else asked}", style="dim")
+    say(f"Next: {indexes.similarity.MEANING_LATER if meaning == 'later' else asked}", style="dim")
 
 
 def _definition(graph: mrag.KnowledgeGraph, query: list[str] | None) -> indexes.Definition:
@@ -123,10 +117,8 @@ def _made(known: mrag.SimilarityIndexes, name: str) -> IndexInfo | None:
 
 def _analyser(made: IndexInfo | None) -> str:
     """Return the analyser that an index was built with on demand, or else that of the settings."""
-    from mrag.language.analysis import AUTO
-
     definition = made.definition if made else None
-    on_demand = definition is not None and definition.analyser != AUTO
+    on_demand = definition is not None and definition.analyser != language.analysis.AUTO
     return definition.analyser if definition and on_demand else Settings.from_env().analyser
 
 
@@ -182,12 +174,10 @@ def search_(
     as_json: JsonOption = False,
 ) -> None:
     """Find entities by phrases that a model generates."""
-    from mrag.generative.decoding import clue_folder
-
     settings = generative.DecodingSettings(beams=beams, groups=groups, prior_weight=prior, start=start)  # type: ignore[arg-type]
     with place.opened() as graph, ExitStack() as stack:
         loaded = _model(model, stack)
-        if folder is None and clue_folder(graph) is None:
+        if folder is None and generative.decoding.clue_folder(graph) is None:
             say("A store in memory has no clue index, so one is built now.", style="dim")
             index = generative.build_clues(graph, loaded.tokeniser)
         else:
@@ -231,11 +221,9 @@ class CodesPlace(Place):
 
     def folder(self, graph: mrag.KnowledgeGraph) -> Path:
         """Return the folder of the index."""
-        from mrag.graph.kg import home
-
         if self.path is not None:
             return self.path
-        beside = home(graph)
+        beside = graphs.kg.home(graph)
         if beside is None:
             raise ConfigError("A graph in memory has no folder for an index.", hint="Name one with --path.")
         if not self.name.replace("-", "").replace("_", "").isalnum():
@@ -280,9 +268,8 @@ def build(
 
 
 def _neighbourhoods(graph: mrag.KnowledgeGraph, hops: int) -> dict[str, graphcodes.GraphCode]:
-    from mrag.index.documents import documents
-
-    entities = sorted({iri for iri, _ in documents(graph, indexes.Definition(languages=graph.languages))})
+    texts = indexes.documents.documents
+    entities = sorted({iri for iri, _ in texts(graph, indexes.Definition(languages=graph.languages))})
     codes = {}
     with progress("Reading", unit="entities") as note:
         for iri, code in graphcodes.neighbourhoods(graph, entities, hops=hops):
@@ -308,8 +295,6 @@ def search(
 
     Each hit shows what matches and what does not.
     """
-    from mrag.graphcodes.code import centred, is_iri
-
     if not question.strip() and not edge and not node and like is None:
         hint = "Give a question, --edge, --node or --like."
         raise ConfigError("There is nothing to search for.", hint=hint)
@@ -320,7 +305,7 @@ def search(
         ranker = graphcodes.GraphCodeRanker(graph, index, comparison=how)
         entity = _expand(graph, like or "")
         if like is not None:
-            code = centred(index.code(entity), entity)
+            code = graphcodes.code.centred(index.code(entity), entity)
         elif edge or node:
             code = ranker.named(_ask(graph, edge or [], node or []))
         else:
@@ -328,7 +313,7 @@ def search(
         if not code:
             raise ConfigError("No feature was found in the question.", hint="Name things, or use --edge.")
         hits = ranker.rank_like(entity, k) if like is not None else ranker.rank_code(code, k)
-        labels = graph.labels([hit.iri for hit in hits if is_iri(hit.iri)])
+        labels = graph.labels([hit.iri for hit in hits if graphcodes.code.is_iri(hit.iri)])
         asked = _verbaliser(graph, code).verbalise(code)
         if as_json:
             found = [hit_json(h, labels.get(h.iri)) for h in hits]
@@ -386,11 +371,9 @@ def _expand(graph: mrag.KnowledgeGraph, text: str) -> str:
 
 
 def _ask(graph: mrag.KnowledgeGraph, edges: list[str], nodes: list[str]) -> graphcodes.GraphCode:
-    from mrag.graphcodes.code import term
-
     def end(text: str) -> str:
         iri = _expand(graph, text)
-        return iri if "://" in iri else term(text)
+        return iri if "://" in iri else graphcodes.code.term(text)
 
     made = []
     for text in edges:

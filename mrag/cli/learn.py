@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import Annotated, Any, cast
 
 import typer
 from typer import Argument, Option
@@ -17,10 +17,6 @@ from mrag.cli.output import progress, say, show, show_data, show_json, show_line
 from mrag.errors import ConfigError, LearningProblemError
 from mrag.language.grammar import count_words
 from mrag.storage.files import save_text
-
-if TYPE_CHECKING:
-    pass
-
 
 FORMATS = ("dl", "manchester", "turtle")
 LIST_FORMATS = (*FORMATS, "rdfxml", "functional")
@@ -140,15 +136,9 @@ def fitted(graph: mrag.KnowledgeGraph, problem: cel.LearningProblem, how: Learni
     given = {key: value for key, value in asked.items() if value is not None}
     with progress(f"Learning ({how.learner})", unit="seconds") as note:
         made = cel.learner(
-            how.learner,
-            graph,
-            on_progress=lambda p: note(int(p.seconds), int(how.seconds)),
-            seconds=how.seconds,
-            seed=how.seed,
-            measure=how.measure,
-            top=k,
-            **given,
-        )
+            how.learner, graph, on_progress=lambda p: note(int(p.seconds), int(how.seconds)),
+            seconds=how.seconds, seed=how.seed, measure=how.measure, top=k, **given,
+        )  # fmt: skip
         found = made.fit(problem)
     report = made.report
     assert report is not None
@@ -244,10 +234,7 @@ def rerank(
 
 @learn_app.command("show")
 def show_concept(
-    concept: str,
-    place: options.LabelledPlace,
-    notation: Notation,
-    as_json: options.JsonOption = False,
+    concept: str, place: options.LabelledPlace, notation: Notation, as_json: options.JsonOption = False
 ) -> None:
     """Print a concept and its sentence, or its query."""
     options.check_choice("format", notation.format, FORMATS)
@@ -419,11 +406,7 @@ def _write(graph: mrag.KnowledgeGraph, expression: cel.Expression, format: str) 
 
 
 def reranked(
-    graph: mrag.KnowledgeGraph,
-    concept: cel.Hypothesis | cel.Expression,
-    question: str,
-    index: str,
-    k: int,
+    graph: mrag.KnowledgeGraph, concept: cel.Hypothesis | cel.Expression, question: str, index: str, k: int
 ) -> list[dict[str, Any]]:
     """Re-rank the hits of a question by a concept, and return the first as values of JSON."""
     found = mrag.SimilarityRanker(graph, index).rank(mrag.Question(question), max(100, k))
@@ -462,8 +445,6 @@ def generative_(
 
     Ctrl-C keeps what was learnt.
     """
-    from mrag.generative.decoding import clue_texts
-
     sampling = generative.ClueSampling(starts=clues, length=length, temperature=temperature, seed=seed)
     knobs = generative.TrainingSettings(epochs=epochs, batch=batch, rate=rate, seed=seed)
     asked = generative.read_questions(questions)
@@ -473,7 +454,7 @@ def generative_(
         wanted = {one.document for one in asked}
         documents = {
             iri: generative.document_tokens(backbone.tokeniser, text)
-            for iri, text in clue_texts(graph)
+            for iri, text in generative.decoding.clue_texts(graph)
             if iri in wanted
         }
     pairs = generative.make_pairs(asked, documents, backbone.tokeniser, sampling)

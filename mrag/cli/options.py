@@ -16,6 +16,7 @@ from typing import Annotated
 from typer import Option
 
 import mrag
+from mrag import graph as graphs
 from mrag.cli.output import say, status
 from mrag.config import DEFAULT_STORE, Settings
 from mrag.errors import ConfigError, DamagedIndex, MissingIndex
@@ -66,7 +67,6 @@ class Place:
             index: The index whose languages are taken where none are given.
         """
         from mrag.front import NarrowedGraph
-        from mrag.graph.connection import folder_of, is_store
 
         warn_of_login(self.store)
         settings = Settings.from_env(self.store, self.kg)
@@ -82,7 +82,7 @@ class Place:
             found.languages = tags
         else:
             url = settings.store or f"oxigraph:{DEFAULT_STORE}"
-            if create and (folder := folder_of(url)) is not None and not folder.exists():
+            if create and (folder := graphs.connection.folder_of(url)) is not None and not folder.exists():
                 made = folder
             found = mrag.connect(url, settings.kg, languages=tags, create=create or may_be_new)
         try:
@@ -93,7 +93,7 @@ class Place:
                     _take_languages(found, index)
                 yield found if graph is None else NarrowedGraph(found, graph)
         except BaseException:
-            if made is not None and found.record.is_new and is_store(made):
+            if made is not None and found.record.is_new and graphs.connection.is_store(made):
                 # An empty store would be taken for the one to read.
                 shutil.rmtree(made, ignore_errors=True)
                 shutil.rmtree(f"{made}.mrag", ignore_errors=True)

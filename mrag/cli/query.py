@@ -9,7 +9,7 @@ import typer
 from typer import Argument, Option
 
 import mrag
-from mrag import rdf, stores
+from mrag import rdf, retrieval, stores
 from mrag.cli import options
 from mrag.cli.output import show, show_data, show_json, show_lines
 from mrag.errors import ConfigError
@@ -31,34 +31,30 @@ def query(
 
     Updates and federated queries are refused. GraphDB's similarity vocabulary works on every store.
     """
-    from mrag.graph.kg import Layer
-    from mrag.rdf import queries
-    from mrag.rdf.terms import to_ox
-
     options.check_choice("layer", layer, LAYERS)
     if listed is not None:
         found = {
-            n: queries.get(n).summary
-            for n in queries.names()
+            n: rdf.queries.get(n).summary
+            for n in rdf.queries.names()
             if listed in ("all", *n.split("/")) or listed in n
         }
         show_json(found) if as_json else show_lines("\n".join(f"{n}\t{s}" for n, s in found.items()))
         return
     if not text:
         raise typer.BadParameter("Give a query, or --list.", param_hint="QUERY")
-    if text in queries.names():
-        text = queries.get(text).text
+    if text in rdf.queries.names():
+        text = rdf.queries.get(text).text
     elif text.endswith((".rq", ".sparql")):
         text = options.read_query_file(text)
     with place.opened(graph=graph) as seen:
-        result = seen.query(text, limits=mrag.Limits(seconds=seconds, rows=rows), layer=cast(Layer, layer))
+        result = seen.query(text, limits=mrag.Limits(seconds=seconds, rows=rows), layer=cast(Any, layer))
         if isinstance(result, bool):
             show_json({"head": {}, "boolean": result}) if as_json else show(str(result).lower())
         elif isinstance(result, stores.SelectResult):
             _show_rows(result, seen.prefixes, as_json=as_json)
         else:
             for t in result:
-                show_data(f"{to_ox(t.s)} {to_ox(t.p)} {to_ox(t.o)} .")
+                show_data(f"{' '.join(str(rdf.terms.to_ox(term)) for term in t)} .")
 
 
 def explain(
@@ -73,8 +69,7 @@ def explain(
     """
     from rdflib import Literal
 
-    from mrag.retrieval.explaining import named_term
-
+    named_term = retrieval.explaining.named_term
     if len(what) not in (1, 3):
         raise ConfigError("Give an entity, or subject, predicate and object.", hint="mrag explain ex:GraphDB")
     with place.opened() as graph:
@@ -95,10 +90,8 @@ _ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t
 def _show_rows(result: stores.SelectResult, prefixes: Mapping[str, str], *, as_json: bool) -> None:
     from rdflib import Literal, URIRef
 
-    from mrag.rdf.terms import NUMBERS, term_to_json
-
     if as_json:
-        rows = [{v: term_to_json(t) for v, t in binding.items()} for binding in result.bindings()]
+        rows = [{v: rdf.terms.term_to_json(t) for v, t in binding.items()} for binding in result.bindings()]
         show_json({"head": {"vars": list(result.variables)}, "results": {"bindings": rows}})
         return
 
@@ -106,7 +99,7 @@ def _show_rows(result: stores.SelectResult, prefixes: Mapping[str, str], *, as_j
         if term is None:
             return ""
         if isinstance(term, Literal):
-            if term.datatype in NUMBERS and term.value is not None:
+            if term.datatype in rdf.terms.NUMBERS and term.value is not None:
                 return str(term)
             # A newline or a tab in a literal does not end a row or a cell.
             kind = f"@{term.language}" if term.language else f"^^<{term.datatype}>" if term.datatype else ""

@@ -12,6 +12,8 @@ from typing import Annotated, Any
 import typer
 from typer import Option
 
+from mrag import generation, retrieval
+from mrag import mcp as tools
 from mrag.cli import options
 from mrag.cli.output import say, show, shown
 from mrag.cli.serving import noted
@@ -50,38 +52,22 @@ def serve(
     The protocols are SPARQL 1.1, RDF4J's and GraphDB's.
     """
     try:
-        from mrag.generation.models import check_model
-        from mrag.retrieval.registry import check_ranker
         from mrag.server.running import serve as run
         from mrag.server.settings import ServerSettings
     except ModuleNotFoundError as error:
         hint = "Install it with: pip install 'mrag[server]'"
         raise ConfigError(f"The module {error.name} is missing.", hint=hint) from error
-    check_ranker(ranker)
+    retrieval.registry.check_ranker(ranker)
     # Named here it is meant to be there; one of the environment may come later than its client.
-    check_model(model)
+    generation.models.check_model(model)
     given: dict[str, Any] = {} if workers is None else {"workers": workers}
     settings = ServerSettings(
-        host=host,
-        port=port,
-        update=update,
-        token=_token(context, token, token_file),
-        cors_origins=tuple(cors or ()),
-        seconds=timeout,
-        max_rows=rows,
-        max_bytes=megabytes << 20,
-        max_body=body << 20,
-        memory=memory << 20,
-        grace=grace,
-        reason=reason,
-        union=not separate,
-        index=index,
-        ranker=ranker,
-        model=Settings.from_env(model=model).model,
-        media=media,
-        log_requests=log_requests,
-        **given,
-    )
+        host=host, port=port, update=update, token=_token(context, token, token_file),
+        cors_origins=tuple(cors or ()), seconds=timeout, max_rows=rows, max_bytes=megabytes << 20,
+        max_body=body << 20, memory=memory << 20, grace=grace, reason=reason, union=not separate,
+        index=index, ranker=ranker, model=Settings.from_env(model=model).model, media=media,
+        log_requests=log_requests, **given,
+    )  # fmt: skip
     if not settings.local and settings.token is None:
         say(
             f"Anyone who reaches {host} can read the graph. Set a token: --token-file FILE, or MRAG_TOKEN.",
@@ -143,18 +129,13 @@ def mcp(
 
     The tools of this Model Context Protocol server are read-only; it uses standard input and output.
     """
-    from mrag.generation.models import check_model
-    from mrag.mcp import McpSettings
-    from mrag.mcp import serve as run
-    from mrag.retrieval.registry import check_ranker
-
-    check_ranker(ranker)
+    retrieval.registry.check_ranker(ranker)
     # Named here it is meant to be there; one of the environment may come later than its client.
-    check_model(model)
-    settings = McpSettings(
+    generation.models.check_model(model)
+    settings = tools.McpSettings(
         index=index, ranker=ranker, seconds=timeout, model=Settings.from_env(model=model).model
     )
     with place.opened() as graph:
         say("Serving on standard input and output; a client starts this command itself.", style="dim")
         with protocol():
-            run(graph, settings)
+            tools.serve(graph, settings)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from mrag._lazy import lazy
 
 if TYPE_CHECKING:
+    from mrag.completion import chain, checks, passages, review  # noqa: F401 - for `mrag.completion.…`
     from mrag.completion.chain import Completer, Evidence, answer, completion_chain
     from mrag.completion.checks import CheckSettings, CompletionRun
     from mrag.completion.grounding import GroundingSettings, PathPlanner, Step, ground

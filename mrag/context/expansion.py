@@ -240,8 +240,7 @@ _SCHEMA = (
     *(OWL + name for name in ("equivalentClass", "disjointWith", "inverseOf", "propertyChainAxiom")),
     *(RDFS + name for name in ("domain", "range")),
 )
-_TRIVIAL_CLASSES = frozenset(WORDS["trivial_classes"])
-"""Types that every entity, class or property has."""
+_TRIVIAL_CLASSES = frozenset(WORDS["trivial_classes"])  # Types that every entity, class or property has
 
 
 class Reach:

@@ -28,11 +28,9 @@ from mrag.rdf.terms import RDFS, OxTerm, Term, Triple, to_ox
 from mrag.stores.base import Dataset, Row
 
 Direction = typing.Literal["out", "in"]
-Statement: TypeAlias = tuple[str, str, OxTerm, str]
-"""Subject IRI, predicate IRI, object, graph IRI."""
+Statement: TypeAlias = tuple[str, str, OxTerm, str]  # Subject IRI, predicate IRI, object, graph IRI
 
-TEXTS = 256
-"""Texts of one property that are read at most, because they may come in dozens of languages."""
+TEXTS = 256  # Texts of one property that are read at most, because they may come in dozens of languages
 
 
 @dataclass(frozen=True)
@@ -102,22 +100,15 @@ class ReadEdges:
 
 _T = TypeVar("_T")
 _ARM, _E, _P, _X, _G, _N = columns = tuple(map(pt.var, ("arm", "e", "p", "x", "g", "n")))
-_ENTITIES = 60
-"""Entities of one arm."""
-_EDGES = 3000
-"""Most edges that one arm gives where it may meet hubs."""
-_MANY = 16
-"""Edges of one predicate beyond which they are counted."""
-_WHOLE = 300
-"""Counted edges up to which an entity is read whole."""
-_REST = 1000
-"""Counted edges of a hub that are read without a look at their predicates."""
+_ENTITIES = 60  # Entities of one arm
+_EDGES = 3000  # Most edges that one arm gives where it may meet hubs
+_MANY = 16  # Edges of one predicate beyond which they are counted
+_WHOLE = 300  # Counted edges up to which an entity is read whole
+_REST = 1000  # Counted edges of a hub that are read without a look at their predicates
 _SHARES = 16
 """Shares of predicates in one query: they begin at a known end, so even many of them are planned soon."""
-_GUESSES = 120
-"""Entities that are read along with their labels, in case that they have none."""
-_VALUES = 450
-"""Rows of a VALUES block, fewer than the five hundred that servers take."""
+_GUESSES = 120  # Entities that are read along with their labels, in case that they have none
+_VALUES = 450  # Rows of a VALUES block, fewer than the five hundred that servers take
 
 Key = tuple[str, Direction]
 
@@ -339,8 +330,7 @@ def _batches(items: Sequence[_T], size: int) -> Iterator[Sequence[_T]]:
 
 _KEPT = 100_000
 """Entries of one kind that are kept, so that memory does not grow with what a server has been asked for."""
-_AT_ONCE = 4
-"""Queries that are under way at a time where one does not hold all."""
+_AT_ONCE = 4  # Queries that are under way at a time where one does not hold all
 
 
 class PassRows:

@@ -14,11 +14,8 @@ from typing import TYPE_CHECKING
 from mrag._lazy import lazy
 
 if TYPE_CHECKING:
-    from mrag.evaluation.answers import (
-        AnswerEvaluation,
-        Prediction,
-        evaluate_questions,
-    )
+    from mrag.evaluation import benchmark, metrics, questions  # noqa: F401 - for `mrag.evaluation.…`
+    from mrag.evaluation.answers import AnswerEvaluation, Prediction, evaluate_questions
     from mrag.evaluation.benchmark import (
         Benchmark,
         BenchmarkSettings,
@@ -30,6 +27,7 @@ if TYPE_CHECKING:
     )
     from mrag.evaluation.gold import AnswerScore, GoldQuestion, read_questions
     from mrag.evaluation.metrics import (
+        Evaluation,
         Interval,
         Measure,
         PairedTest,
@@ -38,6 +36,7 @@ if TYPE_CHECKING:
         Run,
         Scored,
         compare,
+        evaluate,
         interval,
         judged_queries,
         per_query,
@@ -54,7 +53,6 @@ if TYPE_CHECKING:
         read_collection,
         template_questions,
     )
-    from mrag.evaluation.report import Evaluation, evaluate
 
 __all__ = [
     "AnswerEvaluation", "AnswerScore", "Benchmark", "BenchmarkSettings", "Collection",

@@ -17,10 +17,16 @@ from rdflib import URIRef
 
 from mrag import html
 from mrag.errors import ConfigError, TermError
-from mrag.evaluation.benchmark import RunJournal
 from mrag.evaluation.gold import AnswerScore, GoldQuestion, mentions, score
-from mrag.evaluation.metrics import Interval, Resampling, digest, interval
-from mrag.evaluation.report import bracket_note, interval_text, markdown_table
+from mrag.evaluation.metrics import (
+    Interval,
+    Resampling,
+    bracket_note,
+    digest,
+    interval,
+    interval_text,
+    markdown_table,
+)
 from mrag.generation.models import model_name
 from mrag.generation.result import Answer, AnswerCell
 from mrag.generation.verbalise import PHRASES
@@ -28,6 +34,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import compute
 from mrag.retrieval.answering import ask
 from mrag.retrieval.routing import How
+from mrag.storage.files import RunJournal
 from mrag.terminal import inline
 
 if TYPE_CHECKING:
@@ -49,49 +56,33 @@ class Outcome:
 
 @dataclass(frozen=True)
 class CategoryScores:
-    """Questions of one category that have an answer: the share of each kind among them.
-
-    Attributes:
-        contains: With the gold rows, further columns forgiven, or with their values in sentences.
-        precision: Exact answers among those given; None if none was.
-        guessed: With a likeliest reading that is right, be it certain enough or not.
-    """
+    """Questions of one category that have an answer: the share of each kind among them."""
 
     name: str
     exact: Interval
-    contains: Interval
+    contains: Interval  # With the gold rows, further columns forgiven, or with their values in sentences
     f1: Interval
     answered: Interval
-    precision: Interval | None
-    guessed: Interval
+    precision: Interval | None  # Exact answers among those given; None if none was
+    guessed: Interval  # With a likeliest reading that is right, be it certain enough or not
 
 
 @dataclass(frozen=True)
 class AnswerEvaluation:
-    """What `evaluate_questions` found.
-
-    Attributes:
-        overall: All questions that have an answer; None if there is none.
-        sure: Share of right ones among the computed answers; None if there is none.
-        refused: Share of the questions without an answer that were given none; by category, and under ""
-            of all.
-        abstention: Share of the questions without an answer among those that were given none.
-        ways: How many questions were answered each way, or not at all.
-        latency: Milliseconds of a question: `p50`, `p99`, `max`.
-        prepared: Seconds until the first question could be answered.
-    """
+    """What `evaluate_questions` found."""
 
     title: str
     how: str
     model: str | None
-    overall: CategoryScores | None
+    overall: CategoryScores | None  # All questions that have an answer; None if there is none
     categories: tuple[CategoryScores, ...]
-    sure: Interval | None
+    sure: Interval | None  # Share of right ones among the computed answers; None if there is none
+    # Share of the questions without an answer that were given none; by category, and under "" of all
     refused: Mapping[str, Interval]
-    abstention: Interval | None
-    ways: Mapping[str, int]
-    latency: Mapping[str, float]
-    prepared: float
+    abstention: Interval | None  # Share of the questions without an answer among those that were given none
+    ways: Mapping[str, int]  # How many questions were answered each way, or not at all
+    latency: Mapping[str, float]  # Milliseconds of a question: `p50`, `p99`, `max`
+    prepared: float  # Seconds until the first question could be answered
     resampling: Resampling
     predictions: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
 
@@ -113,11 +104,7 @@ class AnswerEvaluation:
         """Return it as Markdown."""
         rows = self._rows()
         parts = [f"# {self.title}", "", *([*markdown_table(_HEAD, rows), ""] if rows else [])]
-        parts += [
-            *(f"- {note}" for note in self._notes()),
-            "",
-            bracket_note(self.resampling, "questions"),
-        ]
+        parts += [*(f"- {note}" for note in self._notes()), "", bracket_note(self.resampling, "questions")]
         return "\n".join(map(inline, parts)) + "\n"
 
     def _rows(self) -> list[list[str]]:
@@ -204,14 +191,10 @@ def _scores(name: str, outcomes: Sequence[Outcome], resampling: Resampling) -> C
 
     given = [o.score.exact for o in outcomes if not o.abstained]
     return CategoryScores(
-        name,
-        mean(o.score.exact for o in outcomes),
-        mean(o.score.contains for o in outcomes),
-        mean(o.score.f1 for o in outcomes),
-        mean(not o.abstained for o in outcomes),
-        mean(given) if given else None,
-        mean(o.guessed for o in outcomes),
-    )
+        name, mean(o.score.exact for o in outcomes), mean(o.score.contains for o in outcomes),
+        mean(o.score.f1 for o in outcomes), mean(not o.abstained for o in outcomes),
+        mean(given) if given else None, mean(o.guessed for o in outcomes),
+    )  # fmt: skip
 
 
 _shown = partial(interval_text, form=".3f")
@@ -225,23 +208,17 @@ Table: TypeAlias = Sequence[Sequence[str | None]]
 
 @dataclass(frozen=True)
 class Prediction:
-    """What was answered to a question.
-
-    Attributes:
-        answers: Rows of the answer; None if there is none, or it is in sentences.
-        abstain: Whether it says that it has no answer.
-        confidence: How likely the reading is, of a computed answer.
-        guess: Rows of the likeliest reading where it was not certain enough to be an answer.
-    """
+    """What was answered to a question."""
 
     id: str
-    answers: Table | None
+    answers: Table | None  # Rows of the answer; None if there is none, or it is in sentences
     way: str
     text: str
-    abstain: bool
-    confidence: float | None
+    abstain: bool  # Whether it says that it has no answer
+    confidence: float | None  # How likely the reading is, of a computed answer
     why: str
     seconds: float
+    # Rows of the likeliest reading where it was not certain enough to be an answer
     guess: Table | None = None
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from mrag import untrusted
 from mrag._tables import tables
-from mrag.errors import ConfigError, DamagedIndex, ModelError
+from mrag.errors import ConfigError, ModelError
 from mrag.evaluation.metrics import Qrels, Run, Scored, by_rank, digest, order, write_qrels
 from mrag.evaluation.questions import (
     BenchmarkQuestion,
@@ -42,47 +42,11 @@ from mrag.index.embedding import embedder
 from mrag.index.similarity import SimilarityIndexes
 from mrag.jobs.runners import InlineRunner, Runner, ThreadRunner, carry
 from mrag.retrieval.rankers import Question, Ranker
-from mrag.storage.files import Journal, save_text
+from mrag.storage.files import RunJournal, save_text
 from mrag.terminal import inline
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
-
-
-class RunJournal(Journal):
-    """A journal whose first record says what the rest belongs to."""
-
-    def __init__(self, path: Path, about: Mapping[str, Any]) -> None:
-        try:
-            super().__init__(path)
-        except BlockingIOError as error:
-            hint = "Wait for it, or name another file."
-            raise ConfigError("Another process is writing the file.", file=str(path), hint=hint) from error
-        except OSError as error:
-            raise ConfigError(f"The file cannot be written: {error.strerror}.", file=str(path)) from error
-        if self.damaged[:1] == [1]:
-            self.close()
-            raise DamagedIndex(
-                "The first record of the journal is damaged, or another version of mrag wrote it.",
-                file=str(path),
-                hint="Delete the file to begin the run anew.",
-            )
-        if self.records[:1] == [dict(about)]:
-            del self.records[0]
-        else:
-            self.clear()
-            self.add(about)
-
-    def add(self, record: Mapping[str, Any]) -> None:
-        """Append a record; once this returns, it is on the disk."""
-        try:
-            super().add(record)
-        except OSError as error:
-            raise ConfigError(
-                f"The file cannot be written: {error.strerror or error}.",
-                file=str(self.path),
-                hint="What was done before is kept. Free some space, and run the same command again.",
-            ) from error
 
 
 Progress = Callable[[int, int], None]
@@ -92,15 +56,12 @@ KINDS: Final = ("bm25", "dense", "hybrid", "bm25-thesis")
 
 @dataclass(frozen=True)
 class System:
-    """Something that ranks documents for a text, best first, at most as many as asked for.
-
-    Args:
-        about: What its results depend on, such as the state of an index. A run that was begun with another
-            value is begun anew.
-    """
+    """Something that ranks documents for a text, best first, at most as many as asked for."""
 
     name: str
     search: Callable[[str, int], Sequence[Scored]]
+    # What its results depend on, such as the state of an index. A run that was begun with another value is
+    # begun anew
     about: str = ""
 
 
@@ -293,45 +254,31 @@ def _reply(model: BaseChatModel, task: str, text: str) -> str:
 
 @dataclass(frozen=True)
 class BenchmarkSettings:
-    """The settings of a benchmark.
+    """The settings of a benchmark."""
 
-    Args:
-        model: The chat model or its name; `none`, or None where no Ollama runs, for questions by template.
-        limit: Most entities, chosen by the seed; all if left out.
-        conditions: Most values in a question by template.
-        concurrency: Requests to the model on their way at once.
-        embedder: Embedding model that says which questions are similar; `none` leaves that scheme out.
-        index: Name of the index whose definition gives the documents that the model reads.
-    """
-
+    # The chat model or its name; `none`, or None where no Ollama runs, for questions by template
     model: str | BaseChatModel | None = "none"
     shape: EntityShape = field(default_factory=EntityShape)
-    limit: int | None = None
-    conditions: int = 2
-    concurrency: int = 4
+    limit: int | None = None  # Most entities, chosen by the seed; all if left out
+    conditions: int = 2  # Most values in a question by template
+    concurrency: int = 4  # Requests to the model on their way at once
+    # Embedding model that says which questions are similar; `none` leaves that scheme out
     embedder: str = "minilm"
     seed: int = 0
-    index: str = "main"
+    index: str = "main"  # Name of the index whose definition gives the documents that the model reads
 
 
 @dataclass(frozen=True)
 class Benchmark:
-    """What was made.
-
-    Attributes:
-        made_by: Name of the model that wrote the questions, or `template`.
-        qrels: Scheme of relevance to judgements.
-        failures: Entity to what went wrong.
-        unjudged: Questions that the graph scheme has no judgements for.
-    """
+    """What was made."""
 
     folder: Path
-    made_by: str
+    made_by: str  # Name of the model that wrote the questions, or `template`
     questions: tuple[BenchmarkQuestion, ...]
     entities: int
-    qrels: Mapping[str, Qrels]
-    failures: Mapping[str, str]
-    unjudged: tuple[str, ...]
+    qrels: Mapping[str, Qrels]  # Scheme of relevance to judgements
+    failures: Mapping[str, str]  # Entity to what went wrong
+    unjudged: tuple[str, ...]  # Questions that the graph scheme has no judgements for
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON, without the judgements, which are in the folder."""
@@ -399,13 +346,9 @@ def build_benchmark(
     else:
         name = settings.model if isinstance(settings.model, str) else model_name(model)
         made, failures = generate_questions(
-            {entity: texts[entity] for entity in entities},
-            model,
-            folder / "answers.jsonl",
-            name=name,
-            concurrency=settings.concurrency,
-            on_progress=on_progress,
-        )
+            {entity: texts[entity] for entity in entities}, model, folder / "answers.jsonl", name=name,
+            concurrency=settings.concurrency, on_progress=on_progress,
+        )  # fmt: skip
         known = facts(kg, entities, settings.shape)
         labels = kg.labels(sorted({c.value for conditions in known.values() for c in conditions}))
         sample = sample_questions(made, settings.seed)

@@ -21,8 +21,7 @@ from mrag.evaluation.metrics import read_objects
 Value: TypeAlias = int | float | str | None
 Row: TypeAlias = tuple[Value, ...]
 
-TOLERANCE = 0.01
-"""How far a number that is not whole may be from the gold one, relative to it."""
+TOLERANCE = 0.01  # How far a number that is not whole may be from the gold one, relative to it
 
 _WAYS = 20_000
 """Ways of taking columns for one another that are tried; tables of equal columns have very many."""
@@ -35,31 +34,21 @@ _FRACTION = re.compile(r"[+-]?(?:\d+\.\d*|\.\d+|\d+(?:\.\d*)?e[+-]?\d+)")
 
 @dataclass(frozen=True, slots=True)
 class GoldTable:
-    """One accepted answer, with rows of one width.
-
-    Attributes:
-        choice: Indices of columns of which any will do, one or several of them.
-        ranks: For each row its rank where the question asks for an order; equal ranks may change places.
-    """
+    """One accepted answer, with rows of one width."""
 
     rows: tuple[Row, ...]
-    choice: tuple[int, ...] = ()
+    choice: tuple[int, ...] = ()  # Indices of columns of which any will do, one or several of them
+    # For each row its rank where the question asks for an order; equal ranks may change places
     ranks: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerScore:
-    """How good an answer is.
+    """How good an answer is."""
 
-    Attributes:
-        exact: Whether its rows are those of an accepted answer.
-        contains: Whether they are if further columns are forgiven.
-        f1: Of the values, as sets, with the accepted answer that fits best.
-    """
-
-    exact: bool = False
-    contains: bool = False
-    f1: float = 0.0
+    exact: bool = False  # Whether its rows are those of an accepted answer
+    contains: bool = False  # Whether they are if further columns are forgiven
+    f1: float = 0.0  # Of the values, as sets, with the accepted answer that fits best
 
 
 def value_of(value: object) -> Value:
@@ -234,20 +223,16 @@ def _distinct(rows: Iterable[Row]) -> list[Value]:
     return distinct
 
 
-ANSWERED = "answered"
-"""The category of questions that name none."""
+ANSWERED = "answered"  # The category of questions that name none
 
 
 @dataclass(frozen=True)
 class GoldQuestion:
-    """A question, and what answers it.
-
-    Attributes:
-        accepted: The gold answer and its alternatives; none if the graph does not answer it.
-    """
+    """A question, and what answers it."""
 
     id: str
     text: str
+    # The gold answer and its alternatives; none if the graph does not answer it
     accepted: tuple[GoldTable, ...] = ()
     category: str = ANSWERED
 

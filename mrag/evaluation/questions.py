@@ -53,17 +53,12 @@ class Condition:
 
 @dataclass(frozen=True)
 class EntityShape:
-    """How the entities of a graph hang together with what is said of them.
+    """How the entities of a graph hang together with what is said of them."""
 
-    Args:
-        link: The predicate between an entity and its parts, either way; None where there are no parts.
-        kind: The predicate that says what a part is.
-        cls: The class of the entities; None for all.
-    """
-
+    # The predicate between an entity and its parts, either way; None where there are no parts
     link: str | None = None
-    kind: str = TYPE
-    cls: str | None = None
+    kind: str = TYPE  # The predicate that says what a part is
+    cls: str | None = None  # The class of the entities; None for all
 
 
 @dataclass(frozen=True)
@@ -394,18 +389,14 @@ _DOC, _DOCNO, _TOP = _between("doc"), _between("docno"), _between("top")
 
 @dataclass(frozen=True)
 class Collection:
-    """Queries with judgements, and the documents to be found, all by ID.
-
-    Args:
-        documents: Document ID to its text; empty where the documents are those of a knowledge graph.
-        notes: What was assumed while reading.
-    """
+    """Queries with judgements, and the documents to be found, all by ID."""
 
     name: str
     queries: Mapping[str, str]
     qrels: Qrels
+    # Document ID to its text; empty where the documents are those of a knowledge graph
     documents: Mapping[str, str] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # What was assumed while reading
 
 
 def read_collection(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from mrag._lazy import lazy
 
 if TYPE_CHECKING:
+    from mrag.generation import models, result, verification  # noqa: F401 - for `mrag.generation.…`
     from mrag.generation.answering import answer, cite, stream_answer
     from mrag.generation.models import LocalServer, ModelStatus, model_name, resolve, status
     from mrag.generation.prompts import NO_MODEL_NOTICE, messages, prompt

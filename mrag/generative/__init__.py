@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from mrag._lazy import lazy
 
 if TYPE_CHECKING:
+    from mrag.generative import decoding  # noqa: F401 - for `mrag.generative.…`
     from mrag.generative.clue_index import ClueIndex
     from mrag.generative.decoding import (
         DecodingSettings,

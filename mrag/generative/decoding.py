@@ -48,21 +48,6 @@ _MOST = 64
 class DecodingSettings:
     """Every knob of decoding.
 
-    Attributes:
-        beams: Clues that are written side by side, over all groups.
-        groups: Groups of beams that are kept apart by `diversity`; a divisor of `beams`.
-        diversity: What a group's token costs for each beam of earlier groups that took it at this step,
-            in natural logarithms.
-        min_length: Fewest tokens of a clue; a document that is shorter is ended by its own end.
-        max_length: Most tokens of a clue.
-        length_penalty: What each token costs beside its probability, in natural logarithms, so that of
-            two clues the shorter one is preferred.
-        prior_weight: How much of the logarithm of a clue's probability after `prior` is taken away: 0
-            for the product of probabilities alone, 1 for what the question adds to it.
-        prior: The prompt of no question.
-        start: Whether clues begin at the beginning of documents, or anywhere in them, as a model writes them
-            that was trained to.
-
     Raises:
         ConfigError: If a number is out of its range.
 
@@ -72,14 +57,22 @@ class DecodingSettings:
         mrag.errors.ConfigError: 4 beams cannot be divided into 3 groups. ...
     """
 
-    beams: int = 8
-    groups: int = 2
+    beams: int = 8  # Clues that are written side by side, over all groups
+    groups: int = 2  # Groups of beams that are kept apart by `diversity`; a divisor of `beams`
+    # What a group's token costs for each beam of earlier groups that took it at this step, in natural
+    # logarithms
     diversity: float = 0.5
-    min_length: int = 2
-    max_length: int = 24
+    min_length: int = 2  # Fewest tokens of a clue; a document that is shorter is ended by its own end
+    max_length: int = 24  # Most tokens of a clue
+    # What each token costs beside its probability, in natural logarithms, so that of two clues the shorter
+    # one is preferred
     length_penalty: float = 0.1
+    # How much of the logarithm of a clue's probability after `prior` is taken away: 0 for the product of
+    # probabilities alone, 1 for what the question adds to it
     prior_weight: float = 0.0
-    prior: str = "A fact:"
+    prior: str = "A fact:"  # The prompt of no question
+    # Whether clues begin at the beginning of documents, or anywhere in them, as a model writes them that was
+    # trained to
     start: Start = "beginning"
 
     def __post_init__(self) -> None:

@@ -41,14 +41,6 @@ _BETWEEN = re.compile(r"(?<=[.!?])(?=\s)")
 class ClueSampling:
     """The knobs of drawing clues.
 
-    Args:
-        rho: How slowly more keywords make a span more relevant, above 0.
-        temperature: Of the softmax, above 0. The paper's is 1, which draws nearly evenly because all
-            relevances lie between 0 and 1; a smaller one prefers the spans with most keywords.
-        starts: Most clues drawn for one question, each once (`m` of the paper).
-        length: Tokens of a clue (`l` of the paper); a document that is shorter is a clue as a whole.
-        seed: Of the draw; a question and its document always get the same clues under one seed.
-
     Raises:
         ConfigError: If a knob is out of range.
 
@@ -58,11 +50,13 @@ class ClueSampling:
         mrag.errors.ConfigError: Clues cannot be drawn with ClueSampling(...). Numbers are above 0.
     """
 
-    rho: float = 1.0
+    rho: float = 1.0  # How slowly more keywords make a span more relevant, above 0
+    # Of the softmax, above 0. The paper's is 1, which draws nearly evenly because all relevances lie between
+    # 0 and 1; a smaller one prefers the spans with most keywords
     temperature: float = 1.0
-    starts: int = 2
-    length: int = 10
-    seed: int = 0
+    starts: int = 2  # Most clues drawn for one question, each once (`m` of the paper)
+    length: int = 10  # Tokens of a clue (`l` of the paper); a document that is shorter is a clue as a whole
+    seed: int = 0  # Of the draw; a question and its document always get the same clues under one seed
 
     def __post_init__(self) -> None:
         if min(self.rho, self.temperature, self.starts, self.length) <= 0:
@@ -280,20 +274,14 @@ def open_backbone(name: str) -> TransformersModel:
 class LoraSettings:
     """The knobs of the adaptation; the defaults are those of the published code.
 
-    Args:
-        rank: Of the matrices, 1 or more.
-        alpha: Their scale times the rank.
-        dropout: Share of their inputs that is left out in training, from 0 to below 1.
-        modules: Names of the linear layers that are adapted.
-
     Raises:
         ConfigError: If a knob is out of range.
     """
 
-    rank: int = 8
-    alpha: int = 16
-    dropout: float = 0.05
-    modules: tuple[str, ...] = ("q_proj", "v_proj")
+    rank: int = 8  # Of the matrices, 1 or more
+    alpha: int = 16  # Their scale times the rank
+    dropout: float = 0.05  # Share of their inputs that is left out in training, from 0 to below 1
+    modules: tuple[str, ...] = ("q_proj", "v_proj")  # Names of the linear layers that are adapted
 
     def __post_init__(self) -> None:
         if self.rank < 1 or self.alpha < 1 or not 0 <= self.dropout < 1 or not self.modules:
@@ -314,13 +302,9 @@ class LoraLearner:
         torch, peft = library("torch"), library("peft")
         torch.manual_seed(seed)
         known = peft.LoraConfig(
-            r=self.settings.rank,
-            lora_alpha=self.settings.alpha,
-            lora_dropout=self.settings.dropout,
-            target_modules=list(self.settings.modules),
-            bias="none",
-            task_type="CAUSAL_LM",
-        )
+            r=self.settings.rank, lora_alpha=self.settings.alpha, lora_dropout=self.settings.dropout,
+            target_modules=list(self.settings.modules), bias="none", task_type="CAUSAL_LM",
+        )  # fmt: skip
         try:
             with quiet():
                 self.model = peft.get_peft_model(model, known)
@@ -394,28 +378,22 @@ CHECKPOINT = "checkpoint.pt"
 class TrainingSettings:
     """The knobs of training.
 
-    Args:
-        rate: Learning rate of AdamW, reached after the warm-up and falling to 0 in a straight line.
-        warm_up: Share of the steps in which the rate rises, from 0 to 1.
-        seed: Of order and dropout.
-        every: Steps between checkpoints.
-        threads: Of torch; more than there are idle cores makes it many times slower. None leaves it alone.
-        device: `cpu`, `cuda`, or `auto` for a GPU if there is one.
-
     Raises:
         ConfigError: If a knob is out of range.
     """
 
     epochs: int = 3
     batch: int = 8
+    # Learning rate of AdamW, reached after the warm-up and falling to 0 in a straight line
     rate: float = 3e-4
-    warm_up: float = 0.05
+    warm_up: float = 0.05  # Share of the steps in which the rate rises, from 0 to 1
     decay: float = 0.0
     clip: float = 1.0
-    seed: int = 0
-    every: int = 50
+    seed: int = 0  # Of order and dropout
+    every: int = 50  # Steps between checkpoints
+    # Of torch; more than there are idle cores makes it many times slower. None leaves it alone
     threads: int | None = 1
-    device: str = "auto"
+    device: str = "auto"  # `cpu`, `cuda`, or `auto` for a GPU if there is one
 
     def __post_init__(self) -> None:
         if (
@@ -429,13 +407,9 @@ class TrainingSettings:
 
 @dataclass(frozen=True)
 class TrainingReport:
-    """What training came to.
+    """What training came to."""
 
-    Attributes:
-        steps: Steps done, those of earlier runs too.
-    """
-
-    steps: int
+    steps: int  # Steps done, those of earlier runs too
     total: int
     losses: tuple[float, ...]
     seconds: float

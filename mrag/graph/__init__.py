@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from mrag._lazy import lazy
 
 if TYPE_CHECKING:
+    from mrag.graph import connection, kg, record, updates  # noqa: F401 - for `mrag.graph.…`
     from mrag.graph.connection import open_store
     from mrag.graph.kg import KnowledgeGraph, Layer
     from mrag.graph.record import Record, Status, status_of

@@ -32,11 +32,9 @@ _EVERYTHING = Construct((_ALL,), Group((_ALL,)))
 _DELTA_BYTES = 64 << 20
 """Additions up to this size are kept apart, so that reasoning can start from them alone."""
 
-_SMALL_BYTES = 1 << 18
-"""Files up to this size are read again for the entities that they touch."""
+_SMALL_BYTES = 1 << 18  # Files up to this size are read again for the entities that they touch
 
-_AMBIGUOUS = ""
-"""What the empty prefix stands for where files disagree on it."""
+_AMBIGUOUS = ""  # What the empty prefix stands for where files disagree on it
 
 
 def load(
@@ -72,14 +70,9 @@ def load(
     touched = partial(_touch, files)
     new = _assert(kg, paths, put, touched, apart=small, prefixes=prefixes, replacing=replacing, named=names)
     return LoadReport(
-        kg.record.asserted[-1],
-        new,
-        time.perf_counter() - started,
-        tuple(paths),
-        tuple(notes.rejected),
-        tuple(sorted(notes.tags)),
-        tuple(notes.empty),
-    )
+        kg.record.asserted[-1], new, time.perf_counter() - started, tuple(paths), tuple(notes.rejected),
+        tuple(sorted(notes.tags)), tuple(notes.empty),
+    )  # fmt: skip
 
 
 def insert(kg: KnowledgeGraph, triples: Iterable[Triple]) -> int:

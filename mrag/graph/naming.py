@@ -24,12 +24,10 @@ if TYPE_CHECKING:
     from mrag.stores.base import Row
 
 _NO_CLASSES: Final = tuple(NAMES["vocabularies"])
-_CLASSES: Final = 100
-"""Classes that are looked at, those with the most members."""
+_CLASSES: Final = 100  # Classes that are looked at, those with the most members
 _MEMBERS: Final = 300
 _SAMPLE: Final = 200
-_LOOKED_AT: Final = 20_000
-"""Members of a class among which those without a name are looked for."""
+_LOOKED_AT: Final = 20_000  # Members of a class among which those without a name are looked for
 _MOST_HAVE: Final = 0.5
 _ONE_EACH: Final = 0.8
 _DISTINCT: Final = 0.5
@@ -45,8 +43,7 @@ _PARTS: Final = {part: tuple(names) for part, names in NAMES["parts"].items()}
 """What properties of the parts of a person's name are called at the end of their IRIs."""
 _WORDS: Final = re.compile(r"[^\W\d_]{2}")
 _ADDRESS: Final = re.compile(r"://|\A\S+@\S+\Z|\A(?:/|[A-Za-z]:\\)")
-LabelText = tuple[int, str, str]
-"""The place of a property among those of labels, a language tag, and a text."""
+LabelText = tuple[int, str, str]  # The place of a property among those of labels, a language tag, and a text
 
 
 def is_asked(c: str) -> bool:
@@ -247,8 +244,7 @@ def best_labels(
     return labels
 
 
-_MOST: Final = 1000
-"""Names of a thing that are looked at, at most."""
+_MOST: Final = 1000  # Names of a thing that are looked at, at most
 
 
 @dataclass(frozen=True)

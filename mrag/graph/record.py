@@ -22,11 +22,9 @@ from mrag.rdf.terms import MRAG, RDF, Term, Triple, curie, to_ox
 from mrag.rdf.terms import iri as as_iri
 from mrag.stores.base import Dataset, TripleStore
 
-SYSTEM = "urn:mrag:system"
-"""The graph that holds the records; no query sees it but those of this module."""
+SYSTEM = "urn:mrag:system"  # The graph that holds the records; no query sees it but those of this module
 
-UNNAMED = "http://rdf4j.org/schema/rdf4j#nil"
-"""Stands for what is in no named graph, where graphs are chosen."""
+UNNAMED = "http://rdf4j.org/schema/rdf4j#nil"  # Stands for what is in no named graph, where graphs are chosen
 
 Status: TypeAlias = OneOf["asserted", "inferred", "enriched", "completed"]
 """Where a triple comes from: the data, reasoning, a model that described something, or evidence."""
@@ -37,11 +35,9 @@ _WRITTEN = re.compile(r"urn:mrag:kg:[^:]+:(enriched|completed):\d+|urn:graph:[^:
 NAMES: Final = tables("graph/names.toml")
 """What properties and classes are taken for names, labels and parts of vocabularies."""
 
-LABELS: tuple[str, ...] = tuple(NAMES["labels"])
-"""Properties that label an entity, best first."""
+LABELS: tuple[str, ...] = tuple(NAMES["labels"])  # Properties that label an entity, best first
 
-ALTERNATIVE: tuple[str, ...] = tuple(NAMES["alternative"])
-"""Properties of other names, beside `LABELS`."""
+ALTERNATIVE: tuple[str, ...] = tuple(NAMES["alternative"])  # Properties of other names, beside `LABELS`
 
 
 _GRAPHS = {
@@ -62,48 +58,32 @@ _TEXTS = {
 
 @dataclass(frozen=True)
 class Record:
-    """What the system graph keeps of a knowledge graph.
+    """What the system graph keeps of a knowledge graph."""
 
-    Attributes:
-        asserted: IRIs of the graphs of asserted triples, which share none; the first is the base.
-        inferred: IRIs of the graphs of inferred triples, earlier rounds of reasoning first.
-        added: Those of `asserted` that came since the last reasoning.
-        came: Graphs of copies of other triples that came since then.
-        removed: Graphs of copies of triples that went since then.
-        apart: Graphs of triples that follow and contradict the ontology, or rest on such; no query sees them.
-        revision: Grows with every change of the triples.
-        reasoned: Revision that the inferred graphs belong to; -1 before any reasoning.
-        triples: Triples in the asserted graphs.
-        inferences: Triples in the inferred graphs; -1 if they have not been counted.
-        pending: Unfinished work, empty when there is none.
-        profile: Counts by predicate, with the revision they belong to, as JSON.
-        prefixes: Prefixes that loaded files declared, as JSON.
-        labels: Properties that somebody chose to name things, best first, as JSON.
-        contexts: Named graphs of the clients' own, each with its triples.
-        premises: Those of `contexts` that reasoning reads, `UNNAMED` for what is in none; empty for all.
-        merged: That one of `asserted` which holds what only `contexts` assert; empty if there is none.
-        born: What tells the record from that of another graph of this name, before or after it, on a server.
-        kept: Whether the system graph holds this record; what a store had before is read without one.
-    """
-
+    # IRIs of the graphs of asserted triples, which share none; the first is the base
     asserted: tuple[str, ...]
+    # IRIs of the graphs of inferred triples, earlier rounds of reasoning first
     inferred: tuple[str, ...] = ()
-    added: tuple[str, ...] = ()
-    revision: int = 0
-    reasoned: int = -1
-    triples: int = 0
-    inferences: int = -1
-    pending: str = ""
-    profile: str = ""
-    prefixes: str = ""
-    labels: str = ""
+    added: tuple[str, ...] = ()  # Those of `asserted` that came since the last reasoning
+    revision: int = 0  # Grows with every change of the triples
+    reasoned: int = -1  # Revision that the inferred graphs belong to; -1 before any reasoning
+    triples: int = 0  # Triples in the asserted graphs
+    inferences: int = -1  # Triples in the inferred graphs; -1 if they have not been counted
+    pending: str = ""  # Unfinished work, empty when there is none
+    profile: str = ""  # Counts by predicate, with the revision they belong to, as JSON
+    prefixes: str = ""  # Prefixes that loaded files declared, as JSON
+    labels: str = ""  # Properties that somebody chose to name things, best first, as JSON
+    # What tells the record from that of another graph of this name, before or after it, on a server
     born: str = ""
+    # Whether the system graph holds this record; what a store had before is read without one
     kept: bool = True
-    contexts: tuple[str, ...] = ()
-    merged: str = ""
-    came: tuple[str, ...] = ()
-    removed: tuple[str, ...] = ()
+    contexts: tuple[str, ...] = ()  # Named graphs of the clients' own, each with its triples
+    merged: str = ""  # That one of `asserted` which holds what only `contexts` assert; empty if there is none
+    came: tuple[str, ...] = ()  # Graphs of copies of other triples that came since then
+    removed: tuple[str, ...] = ()  # Graphs of copies of triples that went since then
+    # Graphs of triples that follow and contradict the ontology, or rest on such; no query sees them
     apart: tuple[str, ...] = ()
+    # Those of `contexts` that reasoning reads, `UNNAMED` for what is in none; empty for all
     premises: tuple[str, ...] = ()
 
     @property
@@ -227,14 +207,9 @@ def joined(before: Record, graph: str, more: int) -> Record:
             before = before.without_inferences() if before.removed else replace(before, came=())
         added = (*added, graph) if alone else ()
     return replace(
-        before,
-        asserted=(*before.asserted, graph) if new else before.asserted,
-        added=added,
-        revision=before.revision + 1,
-        triples=before.triples + more,
-        pending="",
-        kept=True,
-    )
+        before, asserted=(*before.asserted, graph) if new else before.asserted, added=added,
+        revision=before.revision + 1, triples=before.triples + more, pending="", kept=True,
+    )  # fmt: skip
 
 
 def parted(before: Record, graphs: Set[str], fewer: int, *, gone: bool = False) -> Record:
@@ -247,16 +222,11 @@ def parted(before: Record, graphs: Set[str], fewer: int, *, gone: bool = False) 
     added = tuple(g for g in before.added if g not in out) if untouched else ()
     revision = before.revision + 1
     return replace(
-        before,
-        asserted=tuple(g for g in before.asserted if g not in out),
-        inferred=inferred,
-        added=added,
+        before, asserted=tuple(g for g in before.asserted if g not in out), inferred=inferred, added=added,
         revision=revision,
         reasoned=revision if inferred and not (added or before.came or before.removed) else before.reasoned,
-        triples=before.triples - fewer,
-        pending="",
-        kept=True,
-    )
+        triples=before.triples - fewer, pending="", kept=True,
+    )  # fmt: skip
 
 
 def profile_of(counts: Mapping[str, int], chosen: Sequence[str] = (), guesses: Sequence[str] = ()) -> Profile:
@@ -285,10 +255,8 @@ def _in_order(graphs: list[str]) -> tuple[str, ...]:
 
 
 _PLACES = 64
-_MOST = 5_000
-"""Entities that an entry names; one of a change that touches more does not say which."""
-_MARKS = 50_000
-"""Triples that an entry has marks of."""
+_MOST = 5_000  # Entities that an entry names; one of a change that touches more does not say which
+_MARKS = 50_000  # Triples that an entry has marks of
 _OX = (ox.NamedNode, ox.Literal, ox.BlankNode, ox.Triple)
 _UNNAMED = (BNode, ox.BlankNode, ox.Triple)
 _Terms: TypeAlias = "Iterable[Triple | ox.Triple | ox.Quad]"

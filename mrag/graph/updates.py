@@ -43,18 +43,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class UpdateReport:
-    """What an update did.
+    """What an update did."""
 
-    Attributes:
-        added: Statements more, those of named graphs counted in each of them.
-        removed: Statements fewer.
-        inferred: What became of the inferred triples: `none` if there are none, `kept` if they still hold,
-            `pending` if some may not hold any more until the graph is reasoned over, `dropped` if all have
-            to be inferred anew.
-    """
-
-    added: int = 0
-    removed: int = 0
+    added: int = 0  # Statements more, those of named graphs counted in each of them
+    removed: int = 0  # Statements fewer
+    # What became of the inferred triples: `none` if there are none, `kept` if they still hold, `pending` if
+    # some may not hold any more until the graph is reasoned over, `dropped` if all have to be inferred anew
     inferred: str = "none"
 
 
@@ -279,15 +273,10 @@ def layout_of(kg: KnowledgeGraph, *, union: bool = True, max_changes: int = 1_00
     edges = kg.store.capabilities.edges
     mine = {*asserted, merged, *record.inferred, *record.contexts}
     return Layout(
-        asserted,
-        target,
-        merged or f"{kg.iri}:asserted:{number}:0",
-        record.contexts,
-        record.inferred,
+        asserted, target, merged or f"{kg.iri}:asserted:{number}:0", record.contexts, record.inferred,
         frozenset(g for g in kg.store.graphs() if g not in mine and (not edges or any(kg.store.edges(g)))),
-        union,
-        max_changes,
-    )
+        union, max_changes,
+    )  # fmt: skip
 
 
 def _place(operation: Operation, kg: KnowledgeGraph, layout: Layout) -> Operation:

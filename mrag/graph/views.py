@@ -29,10 +29,8 @@ from mrag.storage.files import Scratch
 from mrag.stores.base import Dataset
 from mrag.stores.oxigraph import OxigraphStore
 
-_BATCH = 20_000
-"""Triples sent to a server at a time."""
-_LARGE = 100_000
-"""Triples of a source from which on views are worked out in a process of their own."""
+_BATCH = 20_000  # Triples sent to a server at a time
+_LARGE = 100_000  # Triples of a source from which on views are worked out in a process of their own
 
 
 def fill(kg: KnowledgeGraph, text: str, graph: str) -> None:
@@ -73,19 +71,12 @@ def _copy(kg: KnowledgeGraph) -> Iterator[tuple[OxigraphStore, Dataset]]:
 
 @dataclass(frozen=True)
 class View:
-    """How a knowledge graph is made from another.
+    """How a knowledge graph is made from another."""
 
-    Attributes:
-        name: What to call it, such as `fashion/images`.
-        query: A CONSTRUCT query of the catalogue, over the asserted triples of the source.
-        ontology: File of `ontology/` that belongs to the view.
-        summary: What it holds, in words.
-    """
-
-    name: str
-    query: str
-    ontology: str
-    summary: str
+    name: str  # What to call it, such as `fashion/images`
+    query: str  # A CONSTRUCT query of the catalogue, over the asserted triples of the source
+    ontology: str  # File of `ontology/` that belongs to the view
+    summary: str  # What it holds, in words
 
     @property
     def short(self) -> str:

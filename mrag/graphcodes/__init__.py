@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from mrag._lazy import lazy
 
 if TYPE_CHECKING:
+    from mrag.graphcodes import code  # noqa: F401 - for `mrag.graphcodes.…`
     from mrag.graphcodes.code import Edge, GraphCode, Node, from_folder, from_json, to_json, union
     from mrag.graphcodes.code_index import CodeMatch, GraphCodeIndex
     from mrag.graphcodes.metrics import (

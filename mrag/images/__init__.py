@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from mrag._lazy import lazy
 
 if TYPE_CHECKING:
+    from mrag.images import answer, enrichment, graph  # noqa: F401 - for `mrag.images.…`
     from mrag.images.answer import ImageLooksRanker, ImageTextRanker, ask_pictures, image_ranker
     from mrag.images.embedding import ConseEmbedder, image_embedder
     from mrag.images.enrichment import EnrichProgress, EnrichReport, EnrichSettings, describe

@@ -22,7 +22,7 @@ import time
 import typing
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 from rdflib import Literal, URIRef
 
 from mrag._tables import patterns, tables
-from mrag.errors import ConfigError, LoadError, ModelError, StoreLocked
+from mrag.errors import ConfigError, LoadError, ModelError
 from mrag.generation.models import model_name, resolve, status
 from mrag.generation.support.sentences import without_thoughts
 from mrag.graph.kg import KnowledgeGraph, home
@@ -44,7 +44,7 @@ from mrag.jobs.runners import Runner, ThreadRunner, carry
 from mrag.rdf import queries
 from mrag.rdf.terms import RDF, RDFS, XSD, Triple, to_ntriples
 from mrag.redaction import brief
-from mrag.storage.files import Journal
+from mrag.storage.files import RunJournal
 from mrag.stores.base import Dataset
 
 if TYPE_CHECKING:
@@ -222,34 +222,24 @@ Regions = typing.Literal["none", "boxes", "quarters"]
 class EnrichSettings:
     """Every knob of an enrichment.
 
-    Attributes:
-        prompt: Name of a prompt (`fashion`, `general`), or its text.
-        workers: Requests at once.
-        timeout: Seconds without a sign of life after which a request to Ollama or OpenAI has failed.
-        attempts: Tries of each image that the model fails on.
-        back_off: Seconds before the second try; doubled before each further one.
-        on_error: `skip` goes on without an image that cannot be described, `stop` ends the run there.
-        give_up: Images in a row that the model fails on, after which the run ends even with `skip`.
-        regions: `boxes` describes annotated parts too, and quarters where there are none; `quarters` these.
-        again: Whether images that another model or prompt has described are described again.
-        limit: Most images and parts of this run; None for all.
-        limits: What may be read and sent.
-
     Raises:
         ConfigError: If a knob is out of range.
     """
 
-    prompt: str = "fashion"
-    workers: int = 2
+    prompt: str = "fashion"  # Name of a prompt (`fashion`, `general`), or its text
+    workers: int = 2  # Requests at once
+    # Seconds without a sign of life after which a request to Ollama or OpenAI has failed
     timeout: float = 600.0
-    attempts: int = 3
-    back_off: float = 2.0
+    attempts: int = 3  # Tries of each image that the model fails on
+    back_off: float = 2.0  # Seconds before the second try; doubled before each further one
+    # `skip` goes on without an image that cannot be described, `stop` ends the run there
     on_error: typing.Literal["skip", "stop"] = "skip"
-    give_up: int = 10
+    give_up: int = 10  # Images in a row that the model fails on, after which the run ends even with `skip`
+    # `boxes` describes annotated parts too, and quarters where there are none; `quarters` these
     regions: Regions = "none"
-    again: bool = False
-    limit: int | None = None
-    limits: PictureLimits = field(default_factory=PictureLimits)
+    again: bool = False  # Whether images that another model or prompt has described are described again
+    limit: int | None = None  # Most images and parts of this run; None for all
+    limits: PictureLimits = field(default_factory=PictureLimits)  # What may be read and sent
 
     def __post_init__(self) -> None:
         for name in ("workers", "attempts", "give_up"):
@@ -274,42 +264,25 @@ class Failure:
 
 @dataclass(frozen=True)
 class EnrichProgress:
-    """How far an enrichment is.
+    """How far an enrichment is."""
 
-    Attributes:
-        described: Descriptions made in this run.
-        failed: Images and parts given up.
-        total: What this run set out to describe.
-    """
-
-    described: int
-    failed: int
-    total: int
+    described: int  # Descriptions made in this run
+    failed: int  # Images and parts given up
+    total: int  # What this run set out to describe
 
 
 @dataclass(frozen=True)
 class EnrichReport:
-    """What an enrichment did.
+    """What an enrichment did."""
 
-    Attributes:
-        graph: IRI of the graph with the descriptions; None if there are none.
-        described: Descriptions made.
-        recovered: Descriptions that an earlier run had made and not yet put in the graph.
-        already: Images and parts that had been described before.
-        left: Images and parts that were not reached.
-        failures: Those that cannot be described, in order of IRI.
-        seconds: Wall-clock time.
-        interrupted: Whether the run was told to stop.
-    """
-
-    graph: str | None
-    described: int
-    recovered: int
-    already: int
-    left: int
-    failures: tuple[Failure, ...]
-    seconds: float
-    interrupted: bool
+    graph: str | None  # IRI of the graph with the descriptions; None if there are none
+    described: int  # Descriptions made
+    recovered: int  # Descriptions that an earlier run had made and not yet put in the graph
+    already: int  # Images and parts that had been described before
+    left: int  # Images and parts that were not reached
+    failures: tuple[Failure, ...]  # Those that cannot be described, in order of IRI
+    seconds: float  # Wall-clock time
+    interrupted: bool  # Whether the run was told to stop
 
     def kinds(self) -> dict[str, int]:
         """Count the failures by kind."""
@@ -341,50 +314,11 @@ class JournalEntry:
         return part_of(self.image, self.region)
 
 
-class EnrichmentJournal:
-    """Entries in a file, or in memory."""
-
-    def __init__(self, path: Path | None) -> None:
-        self.path, self.damaged = path, 0
-        self.entries: list[JournalEntry] = []
-        self._file: Journal | None = None
-
-    @contextmanager
-    def opened(self) -> Iterator[EnrichmentJournal]:
-        """Hold the journal for writing; the system frees it when the process ends, however it ends."""
-        if self.path is None:
-            yield self
-            return
-        with self._refusals():
-            file = Journal(self.path)
-        with file:
-            self._file, self.entries, self.damaged = file, [], len(file.damaged)
-            for record in file.records:
-                try:
-                    self.entries.append(JournalEntry(**record))
-                except TypeError:  # of another version
-                    self.damaged += 1
-            try:
-                yield self
-            finally:
-                self._file = None
-
-    def append(self, entry: JournalEntry) -> None:
-        """Write an entry and wait until it is on disk."""
-        self.entries.append(entry)
-        if self._file is not None:
-            with self._refusals():
-                self._file.add(asdict(entry))
-
-    @contextmanager
-    def _refusals(self) -> Iterator[None]:
-        try:
-            yield
-        except BlockingIOError as error:
-            raise StoreLocked("Another process is describing these images.", file=str(self.path)) from error
-        except OSError as error:
-            what = f"The journal of descriptions cannot be used: {error.strerror or error}."
-            raise LoadError(what, file=str(self.path)) from error
+def _entries(journal: RunJournal | None) -> Iterator[JournalEntry]:
+    """Yield the entries of a journal, but for those of another version."""
+    for record in journal.records if journal is not None else ():
+        with suppress(TypeError):
+            yield JournalEntry(**record)
 
 
 PROV: Final = "http://www.w3.org/ns/prov#"
@@ -505,12 +439,6 @@ _FLUSH_ENTRIES = 64
 _FLUSH_SECONDS = 30.0
 
 
-def journal_of(kg: KnowledgeGraph) -> EnrichmentJournal:
-    """Return the journal of a knowledge graph: beside its store, or in memory for a store in memory."""
-    folder = home(kg)
-    return EnrichmentJournal(None if folder is None else folder.parent / "images" / "descriptions.jsonl")
-
-
 def describe(
     kg: KnowledgeGraph,
     model: ModelSpec | None = None,
@@ -518,7 +446,7 @@ def describe(
     folder: Path | str,
     settings: EnrichSettings | None = None,
     boxes_from: KnowledgeGraph | None = None,
-    journal: EnrichmentJournal | None = None,
+    journal: Path | None = None,
     runner: Runner | None = None,
     on_progress: Callable[[EnrichProgress], None] | None = None,
     stop: threading.Event | None = None,
@@ -535,7 +463,7 @@ def describe(
         folder: The only folder, with those below, that pictures are taken from.
         settings: The knobs.
         boxes_from: The knowledge graph with the boxes of annotations; `kg` by default.
-        journal: Where descriptions are kept at once; `journal_of(kg)` by default.
+        journal: File where descriptions are kept at once; by default one beside a store on disk.
         runner: What carries out requests, see `mrag.jobs`; threads by default.
         on_progress: Called when something is done.
         stop: When set from outside, the run ends; what was described is kept.
@@ -553,11 +481,13 @@ def describe(
     name = work.name()
     work.check()
     graph = EnrichedGraph(kg)
-    kept = journal if journal is not None else journal_of(kg)
-    with kept.opened():
+    if journal is None and (beside := home(kg)) is not None:
+        journal = beside.parent / "images" / "descriptions.jsonl"
+    with nullcontext() if journal is None else RunJournal(journal) as kept:
+        entries = list(_entries(kept))
         files, missing = files_of(kg, Path(folder))
         done = described_images(kg)
-        lost = [e for e in kept.entries if e.image in files and e.subject not in done]
+        lost = [e for e in entries if e.image in files and e.subject not in done]
         # Nothing that was made is thrown away, but for descriptions of what is no longer that picture.
         recovered = [e for e in lost if _file_digest(files[e.image]) == e.digest]
         graph.write(recovered)
@@ -565,7 +495,7 @@ def describe(
         same = (name, work.prompt, work.options())
         if settings.again:
             done = images_described_by(kg, activity_of(*same, _software()))
-            done |= {e.subject for e in kept.entries if (e.model, e.prompt, e.options) == same}
+            done |= {e.subject for e in entries if (e.model, e.prompt, e.options) == same}
         failures = [Failure(image, "", "file", why) for image, why in missing.items() if image not in done]
         boxed: dict[str, list[tuple[Box, str]]] = {}
         if settings.regions == "boxes":
@@ -598,7 +528,7 @@ class _Run:
     """The loop of one run: hands out tasks, keeps what comes back."""
 
     settings: EnrichSettings
-    journal: EnrichmentJournal
+    journal: RunJournal | None
     graph: EnrichedGraph
     same: tuple[str, str, str]
     tasks: Sequence[Task]
@@ -644,7 +574,8 @@ class _Run:
         if outcome.kind is None:
             about, now = (task.image, task.region, outcome.text), f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
             entry = JournalEntry(*about, *self.same, now, _software(), outcome.digest, task.source)
-            self.journal.append(entry)
+            if self.journal is not None:
+                self.journal.add(asdict(entry))
             self._unwritten.append(entry)
             self.described += 1
             self._in_a_row = 0

@@ -88,18 +88,14 @@ _PATH = re.compile(r"[/\\:\0]|^\.\.?$")
 class PictureLimits:
     """What may be read and sent.
 
-    Attributes:
-        max_side: Longest side of what is sent, in pixels; what is larger is shrunk. 0 shrinks nothing.
-        max_bytes: Most bytes of a file.
-        max_pixels: Most pixels of a picture, 80 million at most.
-
     Raises:
         ConfigError: If a limit is out of range.
     """
 
+    # Longest side of what is sent, in pixels; what is larger is shrunk. 0 shrinks nothing
     max_side: int = 1024
-    max_bytes: int = 64 << 20
-    max_pixels: int = MOST_PIXELS
+    max_bytes: int = 64 << 20  # Most bytes of a file
+    max_pixels: int = MOST_PIXELS  # Most pixels of a picture, 80 million at most
 
     def __post_init__(self) -> None:
         if self.max_side < 0 or self.max_bytes < 1 or not 0 < self.max_pixels <= MOST_PIXELS:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from mrag._lazy import lazy
 
 if TYPE_CHECKING:
+    from mrag.index import documents, segments, similarity  # noqa: F401 - for `mrag.index.…`
     from mrag.index.backends.base import Abilities, IndexBackend
     from mrag.index.backends.vector_store import VectorStoreBackend
     from mrag.index.bm25 import Bm25Index, Bm25Params

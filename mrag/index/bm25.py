@@ -35,16 +35,6 @@ Idf: TypeAlias = Literal["lucene", "plain"]
 class Bm25Params:
     """The knobs of BM25.
 
-    Args:
-        k1: How slowly repetition of a term saturates, 0 or more.
-        b: How much long documents are held back, from 0 (not) to 1 (fully).
-        fold_accents: Take `é` for `e`.
-        analyser: How words are stemmed, see `mrag.language.analysis`.
-        idf: How rare terms are weighed: `lucene` as in `Bm25Index`, or `plain`, ln(N / df), under which
-            a term that every document has finds nothing.
-        min_chars: Shortest token that is indexed, in characters.
-        stop_words: Pass over the English function words of a query that has other words.
-
     Raises:
         ConfigError: If a knob is outside of its range.
 
@@ -54,13 +44,15 @@ class Bm25Params:
         mrag.errors.ConfigError: BM25 cannot use b=2. b lies between 0 and 1; 0.75 is usual.
     """
 
-    k1: float = 1.2
-    b: float = 0.75
-    fold_accents: bool = True
-    analyser: str = DEFAULT
+    k1: float = 1.2  # How slowly repetition of a term saturates, 0 or more
+    b: float = 0.75  # How much long documents are held back, from 0 (not) to 1 (fully)
+    fold_accents: bool = True  # Take `é` for `e`
+    analyser: str = DEFAULT  # How words are stemmed, see `mrag.language.analysis`
+    # How rare terms are weighed: `lucene` as in `Bm25Index`, or `plain`, ln(N / df), under which a term that
+    # every document has finds nothing
     idf: Idf = "lucene"
-    min_chars: int = 1
-    stop_words: bool = True
+    min_chars: int = 1  # Shortest token that is indexed, in characters
+    stop_words: bool = True  # Pass over the English function words of a query that has other words
 
     def __post_init__(self) -> None:
         if self.idf not in get_args(Idf):
@@ -163,18 +155,15 @@ def _count(lists: Sequence[Sequence[int]], columns: int) -> csr_array[Any]:
 
 _GRAIN: Final = 2.0**40
 _CACHED_BYTES: Final = 64 << 20
-_FREQUENT: Final = 8
-"""A term that one of this many rows has is kept as a whole column."""
-_SMALL = 100_000
-"""Rows up to which scoring all of them is as quick as choosing."""
+_FREQUENT: Final = 8  # A term that one of this many rows has is kept as a whole column
+_SMALL = 100_000  # Rows up to which scoring all of them is as quick as choosing
 _KEPT_DFS: Final = 100_000
 _KEPT_PLACES: Final = 10_000
 _TAILS, _TAIL = 64, 1024
 """How many rankings by frequent terms alone are kept, and how long they are."""
 _AHEAD: Final = 4
 """How many rows for each that is wanted are scored by all terms first, to leave out more of the others."""
-_SLACK: Final = 1 + 2.0**-20
-"""What rounding may add to an impact."""
+_SLACK: Final = 1 + 2.0**-20  # What rounding may add to an impact
 
 
 _Place: TypeAlias = tuple[int, npt.NDArray[np.int32], npt.NDArray[np.int32]]

@@ -9,7 +9,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from dataclasses import replace as replaced
 from itertools import islice
 from pathlib import Path
@@ -21,7 +21,7 @@ import numpy.typing as npt
 from mrag.errors import ConfigError, IndexError_
 from mrag.index.bm25 import Bm25Params
 from mrag.index.dense import DenseParams
-from mrag.index.embedding import Embedder, Vectors, unit
+from mrag.index.embedding import Embedder, EmbeddingHelp, Vectors, unit
 from mrag.index.fusion import FusionWeight, candidates, learn_weight, weighted_rows
 from mrag.index.rows import Mask, Ranking, digest
 from mrag.index.segments import (
@@ -97,6 +97,7 @@ class DocumentUpdate:
     extra: Mapping[str, Any] | None
     on_progress: Progress
     batch: int
+    helped: EmbeddingHelp = field(default_factory=EmbeddingHelp)
 
 
 def search(state: DocumentState, asked: TextSearch, vector: Vectors | None) -> list[Match]:
@@ -241,10 +242,9 @@ class StoredIndex(ABC):
     def _update(self, update: DocumentUpdate) -> SyncReport:
         """Carry out an update; the seconds are counted by who asks."""
 
-    def _taken(self, documents: Iterable[tuple[str, str]], whole: bool, **how: Any) -> SyncReport:
+    def _taken(self, update: DocumentUpdate) -> SyncReport:
         started = time.perf_counter()
-        how["on_progress"] = how["on_progress"] or (lambda *_: None)
-        report = self._update(DocumentUpdate(documents, whole, **how))
+        report = self._update(update)
         return replaced(report, seconds=time.perf_counter() - started)
 
     def text_of(self, doc_id: str) -> str:
@@ -262,6 +262,7 @@ class StoredIndex(ABC):
         extra: Mapping[str, Any] | None,
         on_progress: Progress | None = None,
         batch: int = 256,
+        helped: EmbeddingHelp | None = None,
     ) -> SyncReport:
         """Make the index hold exactly these documents; embed only texts that it has under no ID.
 
@@ -272,6 +273,7 @@ class StoredIndex(ABC):
             extra: JSON to keep with the index; None keeps what is there.
             on_progress: Called with the number of new texts that have vectors, and their number.
             batch: Texts that the model gets at once, 1 or more.
+            helped: What embeds texts in this model's place, or has their vectors.
 
         Raises:
             IndexError_: If an ID occurs twice, another writer is at work, or the folder cannot be written.
@@ -279,7 +281,8 @@ class StoredIndex(ABC):
             ConfigError: If `extra` is not JSON, or a document is not a pair of strings.
             ModelError: If the model fails.
         """
-        return self._taken(documents, True, extra=extra, on_progress=on_progress, batch=batch)
+        how = (extra, on_progress or (lambda *_: None), batch, helped or EmbeddingHelp())
+        return self._taken(DocumentUpdate(documents, True, *how))
 
     def add(
         self,
@@ -288,9 +291,11 @@ class StoredIndex(ABC):
         extra: Mapping[str, Any] | None = None,
         on_progress: Progress | None = None,
         batch: int = 256,
+        helped: EmbeddingHelp | None = None,
     ) -> SyncReport:
         """Add documents, or replace those whose ID is known; the others stay. All else is as for `sync`."""
-        return self._taken(documents, False, extra=extra, on_progress=on_progress, batch=batch)
+        how = (extra, on_progress or (lambda *_: None), batch, helped or EmbeddingHelp())
+        return self._taken(DocumentUpdate(documents, False, *how))
 
 
 class DocumentIndex(StoredIndex):
@@ -449,7 +454,7 @@ class DocumentIndex(StoredIndex):
         with self._writing() as state:
             rows = state.rows.without(map(str, ids))
             with SortedRows[tuple[str, str]](()) as none:
-                self._change(state, rows.live, none, extra)
+                self._change(state, rows.live, none, DocumentUpdate((), False, extra, lambda *_: None, 1))
             return state.rows.count - rows.count
 
     @contextmanager
@@ -466,7 +471,7 @@ class DocumentIndex(StoredIndex):
             compare_documents(state, update.documents, whole=update.whole, folder=self._room) as diff,
         ):
             fresh, same, changed = len(diff.fresh), diff.same, diff.changed
-            self._change(state, diff.kept, diff.fresh, update.extra, update.on_progress, update.batch)
+            self._change(state, diff.kept, diff.fresh, update)
             if update.whole and state.manifest.embedder is not None:
                 self._pending.clear()  # what an interrupted run has left is of no more use
                 if self._folder is not None:
@@ -479,31 +484,17 @@ class DocumentIndex(StoredIndex):
         """Where documents wait that do not fit into memory."""
         return self._folder.path if self._folder is not None and self._folder.path.is_dir() else None
 
-    def _change(
-        self,
-        state: DocumentState,
-        kept: Mask,
-        fresh: Documents,
-        extra: Mapping[str, Any] | None,
-        on_progress: Progress = lambda *_: None,
-        batch: int = 256,
-    ) -> None:
-        extra = as_json(state.manifest.extra if extra is None else extra)
+    def _change(self, state: DocumentState, kept: Mask, fresh: Documents, update: DocumentUpdate) -> None:
+        extra = as_json(state.manifest.extra if update.extra is None else update.extra)
         same = not fresh and extra == state.manifest.extra and np.array_equal(kept, state.rows.live)
         unwritten = self._folder is not None and not self.generation
         if same and not self._replacing and not unwritten:
-            on_progress(0, 0)
+            update.on_progress(0, 0)
             return
         self._state = next_state(
-            state,
-            kept,
-            len(fresh),
-            self._built(state, fresh, on_progress, batch),
-            extra=extra,
-            folder=self._folder,
-            most=self._most(state, len(fresh)),
-            sealed=self._pending.seal,
-        )
+            state, kept, len(fresh), self._built(state, fresh, update), extra=extra, folder=self._folder,
+            most=self._most(state, len(fresh)), sealed=self._pending.seal,
+        )  # fmt: skip
         self._replacing = False
         embedded = fresh and state.manifest.embedder is not None and not self._pending.earlier
         if embedded and self._pending.vectors.keys() <= self._last:
@@ -523,10 +514,10 @@ class DocumentIndex(StoredIndex):
         return most_rows(dim)
 
     def _built(
-        self, state: DocumentState, fresh: Documents, on_progress: Progress, batch: int
+        self, state: DocumentState, fresh: Documents, update: DocumentUpdate
     ) -> Iterator[DocumentSegment]:
         """Yield the segments of new documents, embedding those texts that are new."""
-        self._last = set()
+        self._last, on_progress = set(), update.on_progress
         model, total = None, len(fresh)
         if not fresh:
             on_progress(0, 0)
@@ -542,14 +533,10 @@ class DocumentIndex(StoredIndex):
                     on_progress(before + (size if done == of else done), total)
 
                 vectors = embed_missing(
-                    part.values(),
-                    state.known_vectors,
-                    model,
-                    self._pending,
-                    dim=state.manifest.dim,
-                    batch=batch,
-                    on_progress=on_progress if len(part) == total else tell,
-                )
+                    part.values(), state.known_vectors, model, self._pending, dim=state.manifest.dim,
+                    batch=update.batch, on_progress=on_progress if len(part) == total else tell,
+                    helped=update.helped,
+                )  # fmt: skip
                 self._last = set(vectors)
             start += len(part)
             yield DocumentSegment.build(part, state.manifest.bm25.analysis, vectors)

@@ -24,7 +24,7 @@ from mrag.graph.record import Profile, TouchedEntities, touched_since
 from mrag.index.bm25 import Bm25Params
 from mrag.index.document_index import StoredIndex
 from mrag.index.fusion import FusionWeight
-from mrag.index.segments import Progress, SyncReport, as_json
+from mrag.index.segments import SyncReport, as_json
 from mrag.language.analysis import AUTO, by_languages
 from mrag.language.names import iri_words
 from mrag.rdf import queries
@@ -39,31 +39,23 @@ NAME_WEIGHT: Final = 4
 On the demo graph 236 of 264 names find their own entity first, 220 when the name comes twice.
 """
 
-TEXTS: Final = "index/texts"
-"""The query of a definition that is of all the texts of a graph."""
+TEXTS: Final = "index/texts"  # The query of a definition that is of all the texts of a graph
 LINKED: Final = "index/linked-labels"
 
 
 @dataclass(frozen=True)
 class Definition:
-    """What a similarity index is made of.
+    """What a similarity index is made of."""
 
-    Attributes:
-        queries: Names of catalogue queries, in the order in which their texts are put together.
-        languages: Language tags of the texts, "" for texts without.
-        fallback: Whether entities with no text in these languages are indexed by what they have: texts in
-            others, or the words of which their IRIs are made.
-        length: Characters of a document after which it is cut.
-        select: A SELECT query of a person's own, guarded and bounded, that gives texts too.
-        analyser: How words are stemmed, see `mrag.language.analysis`; `auto` goes by the languages.
-    """
-
+    # Names of catalogue queries, in the order in which their texts are put together
     queries: tuple[str, ...] = (TEXTS, LINKED)
-    languages: tuple[str, ...] = ("en", "mul", "")
+    languages: tuple[str, ...] = ("en", "mul", "")  # Language tags of the texts, "" for texts without
+    # Whether entities with no text in these languages are indexed by what they have: texts in others, or the
+    # words of which their IRIs are made
     fallback: bool = True
-    length: int = 4000
-    select: str = ""
-    analyser: str = AUTO
+    length: int = 4000  # Characters of a document after which it is cut
+    select: str = ""  # A SELECT query of a person's own, guarded and bounded, that gives texts too
+    analyser: str = AUTO  # How words are stemmed, see `mrag.language.analysis`; `auto` goes by the languages
 
     @property
     def bm25(self) -> Bm25Params:
@@ -94,8 +86,7 @@ _NO_LINKS: Final = frozenset({RDFS + "domain", RDFS + "range", OWL + "disjointWi
 """Properties that `index/linked-labels` leaves out."""
 _OWN: Final = Limits(seconds=300.0, rows=2_000_000, bytes=1 << 30)
 """Caps of a query of a person's own, which reads a whole graph."""
-_LATELY: Final = 100_000
-"""Things that are remembered to have been told of."""
+_LATELY: Final = 100_000  # Things that are remembered to have been told of
 
 
 class EntityStatement(NamedTuple):
@@ -216,10 +207,8 @@ def _subject(quad: ox.Quad) -> str:
     return s.value if isinstance(s, ox.NamedNode) else f"{BLANK}{s.value}"  # type: ignore[union-attr]
 
 
-_BATCH: Final = 2000
-"""Entities whose labels are looked up at once."""
-_KEPT: Final = 100_000
-"""Labels of linked things that are kept."""
+_BATCH: Final = 2000  # Entities whose labels are looked up at once
+_KEPT: Final = 100_000  # Labels of linked things that are kept
 
 
 def namespace(iri: str) -> str:
@@ -357,8 +346,7 @@ class IndexInfo:
     definition: Definition | None
     analyser: str = ""
     fusion: FusionWeight | None = None
-    later: str = ""
-    """The model by which a later build adds the meaning."""
+    later: str = ""  # The model by which a later build adds the meaning
 
 
 def documents(kg: KnowledgeGraph, definition: Definition) -> Iterator[tuple[str, str]]:
@@ -377,8 +365,7 @@ def why_empty(kg: KnowledgeGraph, definition: Definition) -> str:
     return f"There is nothing to index. {why}"
 
 
-_MOST = 20_000
-"""Documents from which on all are read, which is then hardly slower."""
+_MOST = 20_000  # Documents from which on all are read, which is then hardly slower
 _SAMPLE = 3
 _OURS = "urn:mrag:"
 """What is written here names its things, so a namespace below it brings no document but those."""
@@ -452,16 +439,16 @@ def follow_changes(
     definition: Definition,
     files: StoredIndex,
     extra: Mapping[str, Any],
-    on_progress: Progress | None = None,
+    **how: Any,
 ) -> SyncReport | None:
-    """Bring an index up to date by what has changed alone; None where all documents have to be read."""
+    """Bring an index up to date by what has changed alone, `how` as for `add`; None to read all documents."""
     ids = {*files.doc_ids}
     changes = changed_documents(kg, definition, files.extra, ids) if ids else None
     if changes is None or not ({*ids, *changes.texts} - changes.gone):
         return None
     # What is cut off here is done again, for the revision is kept last.
     deleted = files.delete(changes.gone)
-    report = files.add(sorted(changes.texts.items()), extra=extra, on_progress=on_progress)
+    report = files.add(sorted(changes.texts.items()), extra=extra, **how)
     unchanged = len(files) - report.added - report.changed
     return replace(report, deleted=deleted, unchanged=unchanged)
 

@@ -20,7 +20,6 @@ import logging
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
@@ -53,8 +52,7 @@ WORDLLAMA_TOKENIZER_SHA256: Final = "93248f2a9ec36c7b35f700a033d5f36228aae48db61
 _MINILM_TOKENS: Final = 256
 _MINILM_BATCH: Final = 32
 _BATCH_TOKENS: Final = 4096
-_loading: Final = Lock()
-"""Held while MiniLM is loaded, so that two threads do not load it twice."""
+_loading: Final = Lock()  # Held while MiniLM is loaded, so that two threads do not load it twice
 
 
 def unit(vectors: npt.ArrayLike) -> Vectors:
@@ -231,8 +229,7 @@ class WordLlamaEmbedder:
         return cast(Vectors, self.embed_documents([text])[0])
 
 
-_SENT: Final = 64
-"""Texts of one request."""
+_SENT: Final = 64  # Texts of one request
 _TRIES: Final = 3
 _SECONDS: Final = (5.0, 300.0)
 _PREFIXES: Final = (
@@ -307,13 +304,9 @@ class _Client:
             self._session = requests.Session()
             self._session.trust_env = not is_loopback(self._url)  # no proxy on this machine
             busy = Retry(
-                _TRIES - 1,
-                status_forcelist=(429, 500, 502, 503, 504),
-                allowed_methods=None,
-                backoff_factor=0.2,
-                raise_on_status=False,
-                respect_retry_after_header=False,
-            )
+                _TRIES - 1, status_forcelist=(429, 500, 502, 503, 504), allowed_methods=None,
+                backoff_factor=0.2, raise_on_status=False, respect_retry_after_header=False,
+            )  # fmt: skip
             self._session.mount(self._url, HTTPAdapter(max_retries=busy))
         return self._session
 
@@ -497,49 +490,28 @@ class EmbeddingWork:
         return self._opened.embed_documents(texts)
 
 
-@dataclass(eq=False)
-class PreparedEmbedder:
-    """A model for the time of one build of an index."""
+@dataclass(frozen=True)
+class EmbeddingHelp:
+    """What spares a build the work of embedding: a runner, and indexes that have vectors of the model."""
 
-    _model: Embedder
-    _given: Any
-    _runner: Runner | None
-    _sources: Callable[[str], Iterable[VectorSource]]
+    given: Any = None  # The model as it was named, by which workers open it
+    runner: Runner | None = None
+    sources: Callable[[str], Iterable[VectorSource]] = lambda name: ()
 
-    @property
-    def name(self) -> str:
-        """Name of the model."""
-        return self._model.name
-
-    @property
-    def dim(self) -> int:
-        """Number of dimensions."""
-        return self._model.dim
-
-    def embed_query(self, text: str) -> Vectors:
-        """Return the vector of a query."""
-        return self._model.embed_query(text)
-
-    def embed_documents(self, texts: Sequence[str]) -> Vectors:
-        """Return one vector per text."""
-        return self._model.embed_documents(texts)
-
-    def embed_batches(self, batches: Iterable[Sequence[str]]) -> Iterator[tuple[int, Vectors]]:
-        """Embed batches of texts."""
+    def embed(self, model: Embedder, batches: Iterable[Sequence[str]]) -> Iterator[tuple[int, Vectors]]:
+        """Yield the vectors of batches of texts, each with the number of its batch."""
         rest = iter(batches)
         first = list(islice(rest, 2))
-        if self._runner is None or len(first) < 2:
+        if self.runner is None or len(first) < 2:
             # One batch alone is not worth a worker.
-            yield from enumerate(map(self._model.embed_documents, chain(first, rest)))
-            return
-        work = EmbeddingWork(self._given, self._runner.cores)
-        yield from carry(self._runner, work, chain(first, rest))
+            return enumerate(map(model.embed_documents, chain(first, rest)))
+        return carry(self.runner, EmbeddingWork(self.given, self.runner.cores), chain(first, rest))
 
-    def recall(self, digests: Collection[bytes]) -> dict[bytes, npt.NDArray[np.float32]]:
+    def recall(self, name: str, digests: Collection[bytes]) -> dict[bytes, npt.NDArray[np.float32]]:
         """Return the vectors of texts that a source knows, by digest."""
         vectors: dict[bytes, npt.NDArray[np.float32]] = {}
         wanted = set(digests)
-        for source in self._sources(self.name) if wanted else ():
+        for source in self.sources(name) if wanted else ():
             try:
                 vectors.update(source.known_vectors(wanted - vectors.keys()))
             except IndexError_ as error:
@@ -547,25 +519,3 @@ class PreparedEmbedder:
             if len(vectors) == len(wanted):
                 break
         return vectors
-
-    def finish(self) -> None:
-        """Become the plain model again."""
-        self._runner, self._sources = None, lambda name: ()
-
-
-@contextmanager
-def prepared(
-    model: Embedder | None,
-    given: Any,
-    runner: Runner | None,
-    sources: Callable[[str], Iterable[VectorSource]],
-) -> Iterator[Embedder | None]:
-    """Give a model that is made ready, for the time of a build; see `PreparedEmbedder`."""
-    if model is None:
-        yield None
-        return
-    ready = PreparedEmbedder(model, given, runner, sources)
-    try:
-        yield ready
-    finally:
-        ready.finish()

@@ -29,12 +29,9 @@ from mrag.language.grammar import asks
 
 T = TypeVar("T", bound=Hashable)
 
-RRF_K: Final = 60
-"""How little the first ranks stand out; the value of the paper."""
-_SPREAD: Final = 3.0
-"""Standard deviations around the mean of a ranking that its scores are scaled to."""
-_SCALED: Final = 100
-"""Of how many of the best scores the mean and the deviation are taken."""
+RRF_K: Final = 60  # How little the first ranks stand out; the value of the paper
+_SPREAD: Final = 3.0  # Standard deviations around the mean of a ranking that its scores are scaled to
+_SCALED: Final = 100  # Of how many of the best scores the mean and the deviation are taken
 
 
 def candidates(k: int) -> int:
@@ -149,27 +146,17 @@ def _sum(parts: Mapping[T, Sequence[float]]) -> list[tuple[T, float]]:
     return sorted(scores.items(), key=lambda entry: (-entry[1], str(entry[0])))
 
 
-EVEN: Final = 0.5
-"""The share of vectors unless something else is shown to be better."""
-_SHORT: Final = (16, 0.7)
-"""Texts of so many words or fewer, and the share of vectors there."""
-_LONG: Final = 64
-"""Words from which on a text is long: then the shares are even."""
-_SHARES: Final = tuple(n / 10 for n in range(1, 6))
-"""What is tried where vectors find far less than words."""
-_MOVED: Final = 3.5
-"""How much the share moves for vectors that find twice as much as words."""
-_BOUNDS: Final = (0.2, 0.9)
-"""How far it moves."""
+EVEN: Final = 0.5  # The share of vectors unless something else is shown to be better
+_SHORT: Final = (16, 0.7)  # Texts of so many words or fewer, and the share of vectors there
+_LONG: Final = 64  # Words from which on a text is long: then the shares are even
+_SHARES: Final = tuple(n / 10 for n in range(1, 6))  # What is tried where vectors find far less than words
+_MOVED: Final = 3.5  # How much the share moves for vectors that find twice as much as words
+_BOUNDS: Final = (0.2, 0.9)  # How far it moves
 _QUESTIONS = 100
-_LEAST = 50
-"""Questions below which nothing is learnt."""
-_SCANNED = 2000
-"""Documents that are looked through for questions."""
-_WORDS = 2
-"""Words that a question has at least."""
-_FAR = 2.0
-"""How many times better words must find than vectors, for these to count for less than half."""
+_LEAST = 50  # Questions below which nothing is learnt
+_SCANNED = 2000  # Documents that are looked through for questions
+_WORDS = 2  # Words that a question has at least
+_FAR = 2.0  # How many times better words must find than vectors, for these to count for less than half
 _Scored: TypeAlias = list[tuple[int, float]]
 _Found: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？])|\n+")

@@ -22,8 +22,7 @@ Ranking: TypeAlias = tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]
 
 _BLOCK: Final = 64
 _LEAST_BLOCK: Final = 8
-_READ: Final = 8192
-"""Strings that are read at once when all are."""
+_READ: Final = 8192  # Strings that are read at once when all are
 
 
 class StringTable(Sequence[str]):

@@ -27,7 +27,7 @@ import numpy.typing as npt
 from mrag.errors import ConfigError, IndexError_, IndexMismatch, ModelError
 from mrag.index.bm25 import Bm25Index, Bm25Params, Postings
 from mrag.index.dense import DenseIndex, DenseParams, SegmentSigns
-from mrag.index.embedding import Embedder, PreparedEmbedder, unit
+from mrag.index.embedding import Embedder, EmbeddingHelp, unit
 from mrag.index.rows import DIGEST_BYTES, Mask, Rows, StoredSegment, StringTable, digest, twice
 from mrag.language.analysis import ANALYSIS_VERSION, Analyser
 from mrag.storage.arrays import LazyArray, lazy
@@ -229,8 +229,7 @@ def document_folder(path: Path) -> DocumentFolder:
     return SegmentFolder(path, KIND, DocumentSegment)
 
 
-Vectors = Mapping[bytes, npt.NDArray[np.float32]]
-"""Vector by digest of the text."""
+Vectors = Mapping[bytes, npt.NDArray[np.float32]]  # Vector by digest of the text
 
 
 @dataclass(frozen=True, eq=False)
@@ -303,11 +302,9 @@ def as_json(extra: Mapping[str, Any]) -> dict[str, Any]:
         raise ConfigError(f"What is kept with the index must be JSON: {error}.", hint=hint) from error
 
 
-_LEAST_ROWS: Final = 25_000
-"""Rows that every segment may have."""
+_LEAST_ROWS: Final = 25_000  # Rows that every segment may have
 _MOST_ROWS: Final = 250_000
-_MOST_BYTES: Final = 1 << 28
-"""Bytes of the vectors of a segment, if it has more rows than all may have."""
+_MOST_BYTES: Final = 1 << 28  # Bytes of the vectors of a segment, if it has more rows than all may have
 
 Sealed: TypeAlias = Callable[[DocumentSegment, str, FileEntry | None], None]
 """Called with a segment that is written before its commit, the name of its file and what is known of that."""
@@ -402,20 +399,15 @@ def next_state(
             name, following.files[name] = folder.write_deleted(live_rows, generation)
         dims = (s.vectors.shape[1] for s in following.segments if s.vectors is not None)
         manifest = replace(
-            state.manifest,
-            generation=generation,
-            documents=int(np.count_nonzero(live_rows)),
-            dim=next(dims, state.manifest.dim),
-            extra=extra,
-            files=following.files,
-        )
+            state.manifest, generation=generation, documents=int(np.count_nonzero(live_rows)),
+            dim=next(dims, state.manifest.dim), extra=extra, files=following.files,
+        )  # fmt: skip
         if folder:
             folder.commit(manifest.committed())
     return DocumentState.of(manifest, following.segments, None if whole else live_rows, state.dense_params)
 
 
-Documents: TypeAlias = SortedRows[tuple[str, str]]
-"""IDs and texts, in order of ID."""
+Documents: TypeAlias = SortedRows[tuple[str, str]]  # IDs and texts, in order of ID
 
 
 @dataclass(frozen=True)
@@ -483,8 +475,7 @@ def compare_documents(
         yield DocumentComparison(differing, kept, **counts)
 
 
-Progress: TypeAlias = Callable[[int, int | None], None]
-"""Called with how much is done, and how much there is."""
+Progress: TypeAlias = Callable[[int, int | None], None]  # Called with how much is done, and how much there is
 
 
 class PendingVectors:
@@ -600,6 +591,7 @@ def embed_missing(
     dim: int | None,
     batch: int,
     on_progress: Progress,
+    helped: EmbeddingHelp,
 ) -> dict[bytes, npt.NDArray[np.float32]]:
     """Embed the texts whose vectors are neither known nor pending."""
     if batch < 1:
@@ -608,16 +600,14 @@ def embed_missing(
     present = {key: vector for key, vector in pending.vectors.items() if key in by_digest}
     present.update(known(by_digest.keys()))
     present.update(pending.known(by_digest.keys() - present.keys()))
-    if isinstance(model, PreparedEmbedder):
-        recalled = model.recall(by_digest.keys() - present.keys())
-        present.update((key, fitting(vector, dim)) for key, vector in recalled.items())
+    recalled = helped.recall(model.name, by_digest.keys() - present.keys())
+    present.update((key, fitting(vector, dim)) for key, vector in recalled.items())
     # Longest first: memory peaks at once and not at the end, and the rest only gets quicker.
     missing = sorted(by_digest.keys() - present.keys(), key=lambda key: (-len(by_digest[key]), key))
     on_progress(len(present), len(by_digest))
     batches = [missing[start : start + batch] for start in range(0, len(missing), batch)]
     given = ([by_digest[key] for key in some] for some in batches)
-    shared = model.embed_batches if isinstance(model, PreparedEmbedder) else None
-    for number, made in shared(given) if shared else enumerate(map(model.embed_documents, given)):
+    for number, made in helped.embed(model, given):
         some, vectors = batches[number], unit(made)
         if vectors.ndim != 2 or len(vectors) != len(some):
             raise ModelError(

@@ -47,7 +47,7 @@ from mrag.index.documents import (
     state_of,
     why_empty,
 )
-from mrag.index.embedding import Embedder, VectorSource, embedder, prepared
+from mrag.index.embedding import Embedder, EmbeddingHelp, VectorSource, embedder
 from mrag.index.fusion import FusionWeight
 from mrag.index.segments import Progress, SyncReport
 from mrag.jobs.runners import Runner
@@ -193,8 +193,7 @@ def _unsupported(what: str, query: ReadQuery) -> QueryRefused:
     )
 
 
-SERVER = "server"
-"""Stands for a model where the server is to make the index."""
+SERVER = "server"  # Stands for a model where the server is to make the index
 
 
 class ServerIndex:
@@ -348,12 +347,12 @@ class SimilarityIndexes:
         if later and self._fusion(name) is not None:
             hint = "Build it without `later`, or `--meaning later`: only texts that changed are embedded."
             raise ConfigError(f"The index {name!r} has the meaning of its texts already.", hint=hint)
-        found = embedder(None if later else model)
-        with prepared(found, model, runner, partial(self._donors, name)) as chosen:
-            named = model if isinstance(model, str) else ""
-            kept_by = self.places.of(name) if backend is None else self.places.resolved(backend)
-            about = {"model": "none", "later": named} if later and named != "none" else {"model": named}
-            report = self._built(name, definition, chosen, about, kept_by, on_progress)
+        chosen = embedder(None if later else model)
+        named = model if isinstance(model, str) else ""
+        kept_by = self.places.of(name) if backend is None else self.places.resolved(backend)
+        about = {"model": "none", "later": named} if later and named != "none" else {"model": named}
+        helped = EmbeddingHelp(model, runner, partial(self._donors, name))
+        report = self._built(name, definition, chosen, about, kept_by, on_progress=on_progress, helped=helped)
         return replace(report, seconds=time.perf_counter() - started)
 
     def _built(
@@ -363,20 +362,20 @@ class SimilarityIndexes:
         chosen: Embedder | None,
         about: dict[str, str],
         kept_by: IndexBackend,
-        on_progress: Progress | None,
+        **how: Any,
     ) -> SyncReport:
         extra = {**state_of(self.kg, definition), **about}
         known, earlier = self._open.get(name), self._fusion(name)
         files = self._files(kept_by, name, chosen, definition.bm25)
         kept = {"fusion": fusion} if (fusion := files.extra.get("fusion") or earlier) else {}
         before = FusionWeight.from_json(kept.get("fusion"))
-        report = follow_changes(self.kg, definition, files, {**extra, **kept}, on_progress)
+        report = follow_changes(self.kg, definition, files, {**extra, **kept}, **how)
         if report is None:
             texts = documents(self.kg, definition)
             if (first := next(texts, None)) is None:
                 self._open.update({name: known} if known is not None else {})
                 raise IndexError_(why_empty(self.kg, definition), hint=NO_DOCUMENTS)
-            report = files.sync(chain([first], texts), extra={**extra, **kept}, on_progress=on_progress)
+            report = files.sync(chain([first], texts), extra={**extra, **kept}, **how)
         if chosen is not None:
             changed = before.changed + report.added + report.changed + report.deleted
             weight = replace(before, changed=changed)
@@ -415,13 +414,6 @@ class SimilarityIndexes:
                 self._warned.add((name, self.kg.revision))
                 logger.warning("%s %s", message, hint)
         return index
-
-    def stored(self, name: str = "main") -> StoredIndex:
-        """Open an index with all that is kept of it; a server's own is refused."""
-        index = self.get(name, quiet=True)
-        if isinstance(index, ServerIndex):
-            raise ConfigError("A server keeps the documents of its indexes to itself.", hint="Use --backend.")
-        return index.files
 
     def placed(self, name: str, backend: IndexBackend) -> None:
         """Write down that an index is kept by a backend from now on."""
@@ -569,10 +561,8 @@ BY_WORDS = "Texts are found by their words alone so far."
 MEANING_LATER = "`mrag index` adds their meaning."
 _TRIPLES = 300_000
 """Triples of a graph up to which all of its texts are read on the spot, which takes some seconds."""
-_EMBEDDED = 500
-"""Documents up to which they are embedded on the spot."""
-_WORDS = 5_000
-"""Documents up to which they are indexed on the spot by their words alone."""
+_EMBEDDED = 500  # Documents up to which they are embedded on the spot
+_WORDS = 5_000  # Documents up to which they are indexed on the spot by their words alone
 
 
 def freshen(kg: KnowledgeGraph, name: str = "main", *, write: bool = True) -> str | None:

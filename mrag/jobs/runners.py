@@ -230,8 +230,7 @@ class _Worker:
             child.kill()
 
 
-_FOREVER = 1e6
-"""Seconds that a task may take."""
+_FOREVER = 1e6  # Seconds that a task may take
 _WORKS: dict[str, Work] = {}
 """The latest work that a process of the cluster has been given, with the models that it has opened."""
 

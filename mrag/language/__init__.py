@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from mrag._lazy import lazy
 
 if TYPE_CHECKING:
+    from mrag.language import analysis  # noqa: F401 - for `mrag.language.…`
     from mrag.language.analysis import Analyser
     from mrag.language.names import iri_words, is_place, local_words, name_parts, split_identifier
     from mrag.language.tokens import (

@@ -156,14 +156,6 @@ class Analyser:
 
     Stemming needs no look at the stream: `terms` is asked once per distinct token.
 
-    Args:
-        fold_accents: Take `é` for `e` and `ø` for `o`.
-        name: The stemmer, see `mrag.language.analysis`. `plural` strips English plural
-            endings, of ASCII words only: the S-stemmer (Harman, 1991, How effective is suffixing?,
-            JASIS 42(1)), with the `e` of `boxes`, `potatoes` and `viruses` and the `ie` of `hoodies`
-            brought to one form in singular and plural.
-        min_chars: Shortest token to keep, in characters.
-
     Example:
         >>> analyser = Analyser(name="plural")
         >>> analyser.tokens("Crème brûlée, has_part 2 CHERRIES")
@@ -174,9 +166,12 @@ class Analyser:
         ('東', '京', '都', '東京', '京都')
     """
 
-    fold_accents: bool = True
+    fold_accents: bool = True  # Take `é` for `e` and `ø` for `o`
+    # The stemmer, see `mrag.language.analysis`. `plural` strips English plural endings, of ASCII words only:
+    # the S-stemmer (Harman, 1991, How effective is suffixing?, JASIS 42(1)), with the `e` of `boxes`,
+    # `potatoes` and `viruses` and the `ie` of `hoodies` brought to one form in singular and plural
     name: str = DEFAULT
-    min_chars: int = 1
+    min_chars: int = 1  # Shortest token to keep, in characters
 
     @property
     def version(self) -> str:

@@ -155,13 +155,9 @@ def build(desk: ToolContext) -> Server[Any]:
             return _failure("The tool failed by an error of its own.", "Its log tells more.")
 
     return Server(
-        "mrag",
-        version=__version__,
-        title="mrag: a knowledge graph",
-        instructions=_instructions(kg),
-        on_list_tools=list_tools,
-        on_call_tool=call_tool,
-    )
+        "mrag", version=__version__, title="mrag: a knowledge graph", instructions=_instructions(kg),
+        on_list_tools=list_tools, on_call_tool=call_tool,
+    )  # fmt: skip
 
 
 def run(kg: KnowledgeGraph, settings: McpSettings) -> None:

@@ -164,12 +164,7 @@ Iri = Annotated[str, Field(min_length=1, max_length=2_000)]
 RankerName = Annotated[str, Field(min_length=1, max_length=100)]
 
 
-def search(
-    desk: ToolContext,
-    text: Words,
-    k: int = 10,
-    ranker: RankerName | None = None,
-) -> Result:
+def search(desk: ToolContext, text: Words, k: int = 10, ranker: RankerName | None = None) -> Result:
     """Find the entities most similar to a text, with labels, scores and why each was found.
 
     Start here: other tools take the IRIs that it returns.
@@ -201,11 +196,7 @@ def search(
 
 
 def context(
-    desk: ToolContext,
-    entities: list[Iri],
-    question: str = "",
-    hops: int = 1,
-    most: int = 60,
+    desk: ToolContext, entities: list[Iri], question: str = "", hops: int = 1, most: int = 60
 ) -> Result:
     """Show the triples around entities, the most relevant first, as lines with ids to cite.
 
@@ -252,14 +243,9 @@ def ask(
     if answer is None:
         desk.open_index()
         answer = mrag.ask(
-            desk.kg,
-            question,
-            model=desk.model(),
-            k=k,
-            index=desk.settings.index,
-            how="read",
+            desk.kg, question, model=desk.model(), k=k, index=desk.settings.index, how="read",
             ranker=desk.ranker(ranker),
-        )
+        )  # fmt: skip
         answer = replace(answer, why=why, offered=offered)
         notes = _staleness(desk)
         if why:
@@ -279,11 +265,7 @@ def ask(
 
 
 def explain(
-    desk: ToolContext,
-    subject: Iri,
-    predicate: Iri | None = None,
-    object: Any = None,
-    most: int = 5,
+    desk: ToolContext, subject: Iri, predicate: Iri | None = None, object: Any = None, most: int = 5
 ) -> Result:
     """Prove an inferred triple, or those of an entity.
 
@@ -306,11 +288,7 @@ def explain(
     return Result("\n\n".join(texts), {"proofs": explanation.to_json(), "inferred": explanation.inferred})
 
 
-def schema(
-    desk: ToolContext,
-    contains: str = "",
-    most: int = 50,
-) -> Result:
+def schema(desk: ToolContext, contains: str = "", most: int = 50) -> Result:
     """List the classes and predicates of the graph with counts and labels, and the prefixes.
 
     Read it before writing SPARQL.
@@ -347,10 +325,7 @@ def schema(
 
 
 def query(
-    desk: ToolContext,
-    sparql: str,
-    layer: Literal["all", "asserted", "inferred"] = "all",
-    most: int = 50,
+    desk: ToolContext, sparql: str, layer: Literal["all", "asserted", "inferred"] = "all", most: int = 50
 ) -> Result:
     """Run a SPARQL 1.1 read query.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from mrag._lazy import lazy
 
 if TYPE_CHECKING:
+    from mrag.planning import lexicon  # noqa: F401 - for `mrag.planning.…`
     from mrag.planning.answering import Attempt, compute, run_question
     from mrag.planning.compiler import to_sparql
     from mrag.planning.interchange import plan_from_json, plan_to_json

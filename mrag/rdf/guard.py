@@ -30,33 +30,23 @@ PROVENANCE = MRAG + "provenance"
 
 Pattern = tuple[Node, Node, Node]
 _UNREPEATABLE = frozenset(("RAND", "NOW", "UUID", "STRUUID", "BNODE"))
-_LONGEST = 8 << 20
-"""Characters of a query; reading so many takes some seconds."""
+_LONGEST = 8 << 20  # Characters of a query; reading so many takes some seconds
 
 
 @dataclass(frozen=True)
 class ReadQuery:
-    """A query that passed the gate.
+    """A query that passed the gate."""
 
-    Attributes:
-        text: What to run: what was read, printed anew, behind the prefixes that it does not declare.
-        form: `SelectQuery`, `AskQuery`, `ConstructQuery` or `DescribeQuery`.
-        graphs: IRIs named by `FROM`, in order; empty when the query names none.
-        named: IRIs named by `FROM NAMED`.
-        patterns: Its triple patterns, wherever they stand, those with property paths left out.
-        values: Constants that VALUES gives to each variable.
-        projection: Variables of a SELECT query's result.
-        repeatable: Whether it has the same answer as long as the triples are the same.
-    """
-
-    text: str
-    form: str
-    graphs: tuple[str, ...] = ()
-    named: tuple[str, ...] = ()
+    text: str  # What to run: what was read, printed anew, behind the prefixes that it does not declare
+    form: str  # `SelectQuery`, `AskQuery`, `ConstructQuery` or `DescribeQuery`
+    graphs: tuple[str, ...] = ()  # IRIs named by `FROM`, in order; empty when the query names none
+    named: tuple[str, ...] = ()  # IRIs named by `FROM NAMED`
+    # Its triple patterns, wherever they stand, those with property paths left out
     patterns: tuple[Pattern, ...] = ()
+    # Constants that VALUES gives to each variable
     values: Mapping[str, tuple[Node, ...]] = field(default_factory=dict)
-    projection: tuple[str, ...] = ()
-    repeatable: bool = True
+    projection: tuple[str, ...] = ()  # Variables of a SELECT query's result
+    repeatable: bool = True  # Whether it has the same answer as long as the triples are the same
 
 
 def read_gate(
@@ -113,15 +103,10 @@ def _gate(text: str, prefixes: tuple[tuple[str, str], ...], seconds: float) -> R
             case parser.CallNode(name) if name in _UNREPEATABLE:
                 repeatable = False
     return ReadQuery(
-        reading.declarations() + reading.tokens.print(),
-        query.form,
-        query.graphs,
-        query.named,
-        tuple(patterns),
-        {v: tuple(terms) for v, terms in values.items()},
-        tuple(parser.visible(query.select)) if query.form == "SelectQuery" else (),
-        repeatable,
-    )
+        reading.declarations() + reading.tokens.print(), query.form, query.graphs, query.named,
+        tuple(patterns), {v: tuple(terms) for v, terms in values.items()},
+        tuple(parser.visible(query.select)) if query.form == "SelectQuery" else (), repeatable,
+    )  # fmt: skip
 
 
 def paths_in_negation(text: str) -> bool:

@@ -42,8 +42,7 @@ EXPECTED = {
     "query": "Only SELECT, ASK, CONSTRUCT and DESCRIBE are read; updates go through the update call.",
     "update": "An update begins with INSERT, DELETE, WITH, CLEAR, DROP, CREATE, ADD, MOVE or COPY.",
 }
-CHECKED = 4096
-"""After so many tokens a look at the clock."""
+CHECKED = 4096  # After so many tokens a look at the clock
 _WORDS = {"query": READING | FUNCTIONS | AGGREGATES, "update": READING | FUNCTIONS | AGGREGATES | WRITING}
 
 _BASE = (
@@ -83,8 +82,7 @@ _PRINTED = str.maketrans({character: f"\\{name}" for name, character in _ESCAPES
 class SparqlToken(NamedTuple):
     """One terminal."""
 
-    key: str
-    """A word in upper case, a sign, or the kind of terminal in lower case."""
+    key: str  # A word in upper case, a sign, or the kind of terminal in lower case
     text: str
     """How it is printed; its value is an IRI without brackets, a string's content, a variable's name."""
     value: str
@@ -384,8 +382,7 @@ _INSIDE: dict[type, Callable[[Any], tuple[Any, ...]]] = {
     SelectNode: lambda n: (*(n.projection or ()), n.where, *n.modifiers, *((n.values,) if n.values else ())),
     QueryNode: lambda n: (n.select, *n.template),
 }
-KINDS = frozenset(_INSIDE)
-"""All kinds of nodes."""
+KINDS = frozenset(_INSIDE)  # All kinds of nodes
 _TERMS = frozenset((URIRef, Literal, BNode, Variable))
 
 
@@ -431,8 +428,7 @@ def visible(node: Any) -> dict[str, None]:
 
 
 _DEEPEST = 100
-_LONGEST = 2_000
-"""Engines work through long rows by recursion, and overflow their stacks."""
+_LONGEST = 2_000  # Engines work through long rows by recursion, and overflow their stacks
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _LOCAL_ESCAPE = re.compile(r"\\(.)")
 _NUMBERS = {name: URIRef(XSD + name) for name in NUMBERS}
@@ -903,8 +899,7 @@ _READERS: dict[str, Callable[[TokenCursor], Node]] = {
 }
 _SUBJECTS = TERM_KEYS | {"var", "[", "("}
 _VERBS = frozenset(("var", "iri", "pname", "a", "^", "!", "("))
-_LOADS_CODE = ("java:",)
-"""Jena runs a class of this name for a triple pattern."""
+_LOADS_CODE = ("java:",)  # Jena runs a class of this name for a triple pattern
 _Note: TypeAlias = Callable[[TripleNode], None]
 
 

@@ -14,8 +14,7 @@ import pyoxigraph as ox
 from mrag.rdf import patterns as pt
 from mrag.rdf.parser import Tokens
 
-_KEY = 200
-"""Characters of a text that decide its place in order, where a server refuses more."""
+_KEY = 200  # Characters of a text that decide its place in order, where a server refuses more
 
 
 def sliced(text: str, limit: int | None, offset: int = 0, *, distinct: bool = False) -> str:

@@ -37,8 +37,7 @@ NUMBERS = frozenset(
 Term: TypeAlias = URIRef | Literal | BNode
 """A subject, predicate or object as users see it."""
 
-OxTerm: TypeAlias = ox.NamedNode | ox.Literal | ox.BlankNode
-"""The same, as the embedded store holds it."""
+OxTerm: TypeAlias = ox.NamedNode | ox.Literal | ox.BlankNode  # The same, as the embedded store holds it
 
 _STRING = XSD + "string"
 _LOCAL = re.compile(r"[A-Za-z_0-9](?:[\w.\-]*[\w\-])?\Z")

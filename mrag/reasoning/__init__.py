@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from mrag._lazy import lazy
 
 if TYPE_CHECKING:
+    from mrag.reasoning import run  # noqa: F401 - for `mrag.reasoning.…`
     from mrag.reasoning.proofs import Proof, prove, render
     from mrag.reasoning.rounds import Closure
     from mrag.reasoning.run import proof_of, reason

@@ -29,8 +29,7 @@ EQUIVALENT, EQUIVALENT_P = pt.iri(OWL + "equivalentClass"), pt.iri(OWL + "equiva
 DISJOINT, DISJOINT_P = pt.iri(OWL + "disjointWith"), pt.iri(OWL + "propertyDisjointWith")
 DIFFERENT = pt.iri(OWL + "differentFrom")
 _MAX_PAIRS = 200_000
-Why: TypeAlias = tuple[tuple[Plain, ox.NamedNode, Plain], ...]
-"""The axiom triples behind an inclusion."""
+Why: TypeAlias = tuple[tuple[Plain, ox.NamedNode, Plain], ...]  # The axiom triples behind an inclusion
 
 
 class _Graph:

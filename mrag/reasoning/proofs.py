@@ -34,19 +34,13 @@ _MAX_OPEN = 20_000
 
 @dataclass(frozen=True)
 class Proof:
-    """A triple and why it holds.
-
-    Attributes:
-        rule: Name of the rule of OWL 2 RL/RDF; None for an asserted triple.
-        axiom: The axiom in words; empty for rules of the language itself.
-        source: The stored triple that states the axiom, or the head of it.
-        premises: Proofs of the triples that the rule started from, in the order of its body.
-    """
+    """A triple and why it holds."""
 
     triple: Triple
-    rule: str | None = None
-    axiom: str = ""
-    source: Triple | None = None
+    rule: str | None = None  # Name of the rule of OWL 2 RL/RDF; None for an asserted triple
+    axiom: str = ""  # The axiom in words; empty for rules of the language itself
+    source: Triple | None = None  # The stored triple that states the axiom, or the head of it
+    # Proofs of the triples that the rule started from, in the order of its body
     premises: tuple[Proof, ...] = ()
 
     @property

@@ -167,12 +167,7 @@ def size_patterns(
 
 
 def _construct(
-    rule: Rule,
-    counts: TripleCounts,
-    sizes: list[_Sized],
-    part: tuple[int, int] | None,
-    *,
-    local: bool = True,
+    rule: Rule, counts: TripleCounts, sizes: list[_Sized], part: tuple[int, int] | None, *, local: bool = True
 ) -> pt.Construct:
     head = rule.head
     parts: list[pt.Pattern] = list(rule.values)
@@ -344,18 +339,13 @@ class Clash:
 
 @dataclass(frozen=True)
 class ClashGroup:
-    """Contradictions of one axiom by literals of one datatype, or without literals.
-
-    Attributes:
-        datatype: Datatypes of the literals that clash, shortened; empty if none take part.
-        cut: Whether counting ended early, so that there may be more.
-    """
+    """Contradictions of one axiom by literals of one datatype, or without literals."""
 
     axiom: str
     rule: str
-    datatype: str
+    datatype: str  # Datatypes of the literals that clash, shortened; empty if none take part
     count: int
-    cut: bool
+    cut: bool  # Whether counting ended early, so that there may be more
     clashes: tuple[Clash, ...]
 
     def text(self) -> str:
@@ -493,20 +483,14 @@ class Round:
 
 @dataclass(frozen=True)
 class Closure:
-    """What reasoning added.
+    """What reasoning added."""
 
-    Attributes:
-        graphs: The inferred graphs, disjoint from each other and from the asserted ones.
-        contradictions: What contradicts the axioms, grouped by axiom and datatype.
-        notes: Axioms that have no rule, and of others what does not follow, in words.
-    """
-
-    graphs: tuple[str, ...]
+    graphs: tuple[str, ...]  # The inferred graphs, disjoint from each other and from the asserted ones
     triples: int
     rounds: tuple[Round, ...]
     seconds: float
-    contradictions: tuple[ClashGroup, ...] = ()
-    notes: tuple[str, ...] = ()
+    contradictions: tuple[ClashGroup, ...] = ()  # What contradicts the axioms, grouped by axiom and datatype
+    notes: tuple[str, ...] = ()  # Axioms that have no rule, and of others what does not follow, in words
 
     @property
     def clashes(self) -> tuple[Clash, ...]:

@@ -24,14 +24,11 @@ from mrag.rdf.patterns import Expression as Condition
 from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM, XSD, to_ox
 from mrag.stores.base import Dataset, TripleStore
 
-Label: TypeAlias = Callable[[str], str]
-"""Returns the name of an IRI as people say it."""
+Label: TypeAlias = Callable[[str], str]  # Returns the name of an IRI as people say it
 
-Plain: TypeAlias = ox.NamedNode | ox.Literal
-"""A term of a stored triple."""
+Plain: TypeAlias = ox.NamedNode | ox.Literal  # A term of a stored triple
 
-TripleKey: TypeAlias = tuple[Plain, Plain, Plain]
-"""A stored triple of terms that can be hashed."""
+TripleKey: TypeAlias = tuple[Plain, Plain, Plain]  # A stored triple of terms that can be hashed
 
 
 @dataclass(frozen=True)

@@ -317,13 +317,9 @@ class Follower:
             count = sum(self.store.count(g) for g in self.kg.record.inferred)
             self.kg.commit(replace(self.kg.record, inferences=count), changed=False)
         return Closure(
-            self.kg.record.inferred,
-            self.kg.record.inferences,
-            done,
-            time.perf_counter() - began,
-            contradictions=tuple(groups),
-            notes=rules.notes,
-        )
+            self.kg.record.inferred, self.kg.record.inferences, done, time.perf_counter() - began,
+            contradictions=tuple(groups), notes=rules.notes,
+        )  # fmt: skip
 
     def _axioms(self, graphs: Sequence[str]) -> bool:
         """Return whether axioms, or instances of classes without a name, are among the changes."""
@@ -355,16 +351,9 @@ class Follower:
         known = (*record.inferred, *record.apart)
         counts = rounds.LazyCounts(store, (*record.asserted, *known))
         run = Rounds(
-            store,
-            record.asserted,
-            known,
-            f"{self.prefix}:new",
-            rules,
-            self.on_round,
-            1,
-            counts,
+            store, record.asserted, known, f"{self.prefix}:new", rules, self.on_round, 1, counts,
             stepwise=True,
-        )
+        )  # fmt: skip
         run.first(plain=(), old=rules.rules, added=delta)
         fresh = tuple(run.live)
         if run.same.centre:
@@ -689,15 +678,9 @@ def _extend(
     closure = Closure(graphs, 0, (), 0.0)
     for number, added in enumerate(record.added):
         closure = rounds.extend(
-            kg.store,
-            Dataset(tuple(known)),
-            graphs,
-            added,
-            f"{prefix}:{number}",
-            on_round=on_round,
-            on_inconsistency=on_inconsistency,
-            label=_label(kg),
-        )
+            kg.store, Dataset(tuple(known)), graphs, added, f"{prefix}:{number}", on_round=on_round,
+            on_inconsistency=on_inconsistency, label=_label(kg),
+        )  # fmt: skip
         known.append(added)
         graphs = closure.graphs
     return replace(closure, triples=sum(kg.store.count(g) for g in graphs))

@@ -7,15 +7,8 @@ from typing import TYPE_CHECKING
 from mrag._lazy import lazy
 
 if TYPE_CHECKING:
-    from mrag.retrieval.answering import (
-        Conversation,
-        aask,
-        ask,
-        retrieve,
-        search,
-        stream,
-        verify,
-    )
+    from mrag.retrieval import explaining, registry, verifying  # noqa: F401 - for `mrag.retrieval.…`
+    from mrag.retrieval.answering import Conversation, aask, ask, retrieve, search, stream, verify
     from mrag.retrieval.explaining import TripleProofs, explain
     from mrag.retrieval.rankers import FusedRanker, Hit, Hits, Question, Ranker, SimilarityRanker
     from mrag.retrieval.registry import (

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
+from mrag import context, generation, retrieval
 from mrag.context.display import Display
 from mrag.errors import ConfigError, MissingIndex
 from mrag.generation.result import Answer
@@ -112,15 +113,10 @@ def ask(
     way = route(kg, question, **options)
     if way.given is not None:
         return _note(kg, way.given)
-    from mrag.generation.answering import answer
-    from mrag.generation.models import resolve
-    from mrag.retrieval.verifying import StoreFacts
-
-    retrieval, old = _read(kg, question, way.said, options)
-    computing = find_uncomputed(retrieval.question.text)
-    read = answer(
-        retrieval.question.text, retrieval.context, resolve(model), computing=computing, graph=StoreFacts(kg)
-    )
+    found, old = _read(kg, question, way.said, options)
+    computing = find_uncomputed(found.question.text)
+    facts, resolved = retrieval.verifying.StoreFacts(kg), generation.resolve(model)
+    read = generation.answer(found.question.text, found.context, resolved, computing=computing, graph=facts)
     return _note(kg, replace(read, why=way.why, offered=way.offered), old)
 
 
@@ -133,14 +129,10 @@ def stream(
         yield from way.given.pieces()
         yield _note(kg, way.given)
         return
-    from mrag.generation.answering import stream_answer
-    from mrag.generation.models import resolve
-    from mrag.retrieval.verifying import StoreFacts
-
     read, old = _read(kg, question, way.said, options)
-    model, computing = resolve(options.get("model")), find_uncomputed(read.question.text)
-    asked = StoreFacts(kg)
-    for part in stream_answer(read.question.text, read.context, model, computing=computing, graph=asked):
+    model, computing = generation.resolve(options.get("model")), find_uncomputed(read.question.text)
+    facts, said = retrieval.verifying.StoreFacts(kg), read.question.text
+    for part in generation.stream_answer(said, read.context, model, computing=computing, graph=facts):
         if isinstance(part, Answer):
             part = _note(kg, replace(part, why=way.why, offered=way.offered), old)
         yield part
@@ -208,15 +200,12 @@ def retrieve(
     Raises:
         MissingIndex: If the knowledge graph has no such index.
     """
-    from mrag.context import ContextSettings
-    from mrag.retrieval.retriever import Retrieval, TripleStoreRetriever
-
-    if isinstance(question, Retrieval):
+    if isinstance(question, retrieval.Retrieval):
         return question
     if retriever is None:
         ranks = None if ranker is None else named(ranker, kg, index=index)
-        retriever = TripleStoreRetriever(
-            kg=kg, index=index, ranker=ranks, settings=settings or ContextSettings()
+        retriever = retrieval.TripleStoreRetriever(
+            kg=kg, index=index, ranker=ranks, settings=settings or context.ContextSettings()
         )
     try:
         return retriever.retrieve(question, k)
@@ -234,11 +223,11 @@ def _read(
     """Return what is to be read, and what is to be said of an index that is older than the graph."""
     index, retriever = options.get("index", "main"), options.get("retriever")
     old = None if retriever is not None else freshen(kg, index, write=kg.keeps_counts)
-    retrieval = retrieve(
+    found = retrieve(
         kg, question, k=options.get("k"), index=index, settings=options.get("settings"),
         retriever=retriever, ranker=options.get("ranker"), why=why,
     )  # fmt: skip
-    return retrieval, old
+    return found, old
 
 
 def _note(kg: KnowledgeGraph, given: Answer, old: str | None = None) -> Answer:
@@ -261,9 +250,7 @@ def verify(kg: KnowledgeGraph, given: Answer | Mapping[str, Any]) -> VerifyRepor
         True
         >>> kg.close()
     """
-    from mrag.retrieval.verifying import verify_answer
-
-    return verify_answer(kg, given, lambda question: retrieve(kg, question))
+    return retrieval.verifying.verify_answer(kg, given, lambda question: retrieve(kg, question))
 
 
 class Conversation:

@@ -20,8 +20,7 @@ from mrag.rdf.terms import SKOLEM, Term, Triple, curie, from_ox, iri, to_ox
 from mrag.reasoning.proofs import Proof, render
 from mrag.reasoning.run import proof_of
 
-_LISTED: Final = 5
-"""Things of one name that an error lists."""
+_LISTED: Final = 5  # Things of one name that an error lists
 
 
 @dataclass(frozen=True)

@@ -21,10 +21,8 @@ from mrag.language.names import likeness
 from mrag.rdf import queries
 from mrag.terminal import inline
 
-_NAMES: Final = 3
-"""Names that a thing with several of them is taken to have among the hits."""
-_WORDS: Final = 6
-"""Words of a text that may be a name, at most."""
+_NAMES: Final = 3  # Names that a thing with several of them is taken to have among the hits
+_WORDS: Final = 6  # Words of a text that may be a name, at most
 _NAMED: Final = 100
 _CALLED: Final = "called so"
 

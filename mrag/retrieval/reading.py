@@ -24,11 +24,9 @@ from mrag.tracing import span
 
 logger = logging.getLogger(__name__)
 
-CHILD = "mrag.retrieval.reading_child"
-"""What the processes run."""
+CHILD = "mrag.retrieval.reading_child"  # What the processes run
 
-_OPENING = 600.0
-"""Seconds that the names of a graph may take to be read."""
+_OPENING = 600.0  # Seconds that the names of a graph may take to be read
 
 
 class QuestionReader:

@@ -23,6 +23,7 @@ from typing import Any, Final, Protocol, cast, runtime_checkable
 import numpy as np
 from rdflib import URIRef
 
+from mrag import cel, generative, graphcodes
 from mrag.context.display import Display
 from mrag.errors import ConfigError, ModelError, MragError, RankerError, TermError
 from mrag.graph.kg import KnowledgeGraph, home
@@ -34,16 +35,11 @@ from mrag.rdf import queries
 from mrag.rdf.terms import iri
 from mrag.redaction import brief
 from mrag.retrieval.rankers import FusedRanker, Hit, Question, Ranker, SimilarityRanker
-from mrag.stores.text import TextIndex, text_index
 
 logger = logging.getLogger(__name__)
 
-_MOST = 100_000
-"""Hits after which a ranker that does not end is left alone."""
-_DEPTH = 3
-"""Times as many hits as are wanted that a server is asked for, whose index may hold other graphs, too."""
-_SHOWN = 300
-"""Characters of another package's error that are shown."""
+_MOST = 100_000  # Hits after which a ranker that does not end is left alone
+_SHOWN = 300  # Characters of another package's error that are shown
 
 
 @dataclass
@@ -74,7 +70,9 @@ class GuardedRanker:
         except Exception as error:  # another package raises what it likes
             told = brief(f"{type(error).__name__}: {error}", _SHOWN).rstrip(": ")
             raise RankerError(f"The ranker {self.name} failed: {told}.", hint=self.hint) from error
-        there = _present(self.kg, hits)
+        query = queries.get("completion/present")
+        rows = (row for text in query.batches("term", list(_iris(hits))) for row in self.kg.select(text))
+        there = {str(term) for (term,) in rows}
         if missing := sorted(hits.keys() - there):
             told = "The ranker %s found entities that the graph does not have: %d, such as %r; left out."
             logger.warning(told, self.name, len(missing), missing[0])
@@ -94,12 +92,6 @@ class GuardedRanker:
         return Hit(hit.iri, score, 0, tuple(map(str, reasons)))
 
 
-def _present(kg: KnowledgeGraph, names: Iterable[str]) -> set[str]:
-    """Return those texts that are IRIs of things in a graph."""
-    batches = queries.get("completion/present").batches("term", list(_iris(names)))
-    return {str(term) for text in batches for (term,) in kg.select(text)}
-
-
 def _iris(names: Iterable[str]) -> Iterator[URIRef]:
     """Yield those texts that are IRIs."""
     for name in names:
@@ -109,14 +101,10 @@ def _iris(names: Iterable[str]) -> Iterator[URIRef]:
             continue
 
 
-GROUP = "mrag.rankers"
-"""The group of entry points by which packages add rankers."""
-NEEDS_MODEL = frozenset({"clues"})
-"""Rankers that run a model; which one, only the operator of a server says."""
-_ARGUED = frozenset({"cel", "mmr"})
-"""Rankers whose arguments name no file and no model."""
-_JOINED = 4
-"""Most rankers that a client of a server may join."""
+GROUP = "mrag.rankers"  # The group of entry points by which packages add rankers
+NEEDS_MODEL = frozenset({"clues"})  # Rankers that run a model; which one, only the operator of a server says
+_ARGUED = frozenset({"cel", "mmr"})  # Rankers whose arguments name no file and no model
+_JOINED = 4  # Most rankers that a client of a server may join
 
 
 @dataclass(frozen=True)
@@ -260,14 +248,6 @@ def _names(asked: RankerRequest) -> Ranker:
     return NameRanker(asked.kg)
 
 
-def _server_text(asked: RankerRequest) -> Ranker:
-    index = asked.kg.cached("text index of the server", lambda: text_index(asked.kg.store))
-    if index is None:
-        hint = "Take bm25, or configure jena-text, RDF4J's Lucene sail or GraphDB's Lucene connector."
-        raise ConfigError("The store has no index of texts of its own, or nothing is in it.", hint=hint)
-    return ServerTextRanker(asked.kg, index)
-
-
 def _mmr(asked: RankerRequest) -> Ranker:
     try:
         balance = float(asked.argument or 0.7)
@@ -277,32 +257,23 @@ def _mmr(asked: RankerRequest) -> Ranker:
 
 
 def _by_concept(asked: RankerRequest) -> Ranker:
-    from mrag.cel.learners.base import learner
-    from mrag.cel.rerank import ClassExpressionReranker
-
-    return ClassExpressionReranker(
-        asked.first, asked.kg, learner(asked.argument or "search", asked.kg, seconds=5)
-    )
+    learner = cel.learner(asked.argument or "search", asked.kg, seconds=5)
+    return cel.ClassExpressionReranker(asked.first, asked.kg, learner)
 
 
 def _codes(asked: RankerRequest) -> Ranker:
-    from mrag.graphcodes.code_index import GraphCodeIndex
-    from mrag.graphcodes.ranker import GraphCodeRanker
-
     beside = home(asked.kg)
     if beside is None:
         raise ConfigError("A graph in memory has no index of graph codes.", hint="Use GraphCodeRanker.")
     folder: Path = beside.parent / "codes" / (asked.argument or "main")
-    return GraphCodeRanker(asked.kg, GraphCodeIndex(folder, must_exist=True))
+    return graphcodes.GraphCodeRanker(asked.kg, graphcodes.GraphCodeIndex(folder, must_exist=True))
 
 
 def _clues(asked: RankerRequest) -> Ranker:
-    from mrag.generative.decoding import GenerativeRanker, open_clues
-    from mrag.generative.models import language_model
-
     if not asked.argument:
         raise ConfigError("The ranker clues needs a model.", hint="Such as clues:local:model.gguf.")
-    return GenerativeRanker(asked.kg, open_clues(asked.kg), language_model(asked.argument))
+    model = generative.language_model(asked.argument)
+    return generative.GenerativeRanker(asked.kg, generative.open_clues(asked.kg), model)
 
 
 _OWN = (
@@ -310,7 +281,6 @@ _OWN = (
     RankerInfo("bm25", "words", False, _similar("bm25")),
     RankerInfo("dense", "meaning, by vectors", False, _similar("dense")),
     RankerInfo("names", "names, also in part or misspelt; needs no index", False, _names),
-    RankerInfo("server-text", "words, by the server's own index of texts", False, _server_text),
     RankerInfo("codes", "entities by the structure around them, see `mrag codes`", False, _codes),
     RankerInfo("clues", "phrases that a language model writes, see `mrag clues`", False, _clues),
     RankerInfo("cel", "what a learnt class expression holds comes first; cel:LEARNER", True, _by_concept),
@@ -330,24 +300,6 @@ class NameRanker:
         why = ((f"called {one.name}" + " (misspelt)" * (one.way == "spelling")) for one in candidates)
         ranked = enumerate(zip(candidates, why, strict=True), start=1)
         return [Hit(one.term, one.score, rank, (reason,)) for rank, (one, reason) in ranked]
-
-
-@dataclass
-class ServerTextRanker:
-    """Ranks by the index of texts that a server keeps, which holds what its configuration says."""
-
-    kg: KnowledgeGraph
-    index: TextIndex
-
-    def rank(self, question: Question, k: int) -> list[Hit]:
-        """Return at most `k` hits, best first."""
-        found = self.index.search(question.text, _DEPTH * k)
-        there = _present(self.kg, (name for name, _ in found))
-        kept = [(name, score) for name, score in found if name in there][:k]
-        ranked = enumerate(kept, start=1)
-        return [
-            Hit(name, score, rank, (f"{self.index.name}: rank {rank}",)) for rank, (name, score) in ranked
-        ]
 
 
 def without_index(name: str, kg: KnowledgeGraph, index: str) -> str:

@@ -52,11 +52,6 @@ class Retrieval:
 class TripleStoreRetriever(BaseRetriever):
     """Retrieves entities of a knowledge graph with the triples around them.
 
-    Args:
-        k: Maximum number of documents.
-        ranker: What ranks, a ranker or a name of `mrag.known_rankers()`; the similarity index by default.
-        settings: The knobs of the context; a dictionary of them does, too.
-
     Raises:
         ConfigError: If an argument is unknown or of the wrong type.
 
@@ -78,9 +73,10 @@ class TripleStoreRetriever(BaseRetriever):
 
     kg: KnowledgeGraph = Field(exclude=True, repr=False)
     index: str = "main"
-    k: int = Field(default=10, ge=1)
+    k: int = Field(default=10, ge=1)  # Maximum number of documents
+    # What ranks, a ranker or a name of `mrag.known_rankers()`; the similarity index by default
     ranker: str | Ranker | None = Field(default=None, exclude=True, repr=False)
-    settings: ContextSettings = ContextSettings()
+    settings: ContextSettings = ContextSettings()  # The knobs of the context; a dictionary of them does, too
 
     def __init__(self, **values: Any) -> None:
         require_known(values, type(self).model_fields, "TripleStoreRetriever")

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypedDict, Unpack, get_args
 from typing import Literal as OneOf
 
+from mrag import completion, images, reasoning
+from mrag.config import Settings
 from mrag.errors import ConfigError, MragError, QuestionTooLong, StoreError
 from mrag.generation.models import check_model
 from mrag.generation.prompts import NAMES_APART, PENDING
@@ -31,23 +33,20 @@ from mrag.tracing import span
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-    from mrag.completion.chain import Completer
     from mrag.context import ContextSettings
     from mrag.retrieval.retriever import Retrieval, TripleStoreRetriever
 
 logger = logging.getLogger(__name__)
 
 How: TypeAlias = OneOf["auto", "plan", "read", "complete", "images"]
-Texts: TypeAlias = "str | Path | Iterable[str | Path] | Completer"
+Texts: TypeAlias = "str | Path | Iterable[str | Path] | completion.Completer"
 
 MAX_TRIPLES = 20_000_000
 """Triples up to which a graph's names are indexed for a question without being asked to."""
 
-MAX_QUESTION = 2_000
-"""Characters that a question may have."""
+MAX_QUESTION = 2_000  # Characters that a question may have
 
-MAX_COMPUTED = 500
-"""Characters up to which a question is computed. The longest of the benchmarks' has 300."""
+MAX_COMPUTED = 500  # Characters up to which a question is computed. The longest of the benchmarks' has 300
 
 ASKED_FOR = "this way was asked for"
 FOLDER_GIVEN = "the folder of the images is given"
@@ -235,16 +234,11 @@ def _picture(kg: KnowledgeGraph, asked: Question, media: str | Path | None) -> s
         return FOLDER_GIVEN
     if asked.image is not None or wish_of(asked.text) is None:
         return ""
-    from mrag.images.graph import FILE, GENERATED, SENTENCE
-
-    has = {FILE, SENTENCE, GENERATED} & kg.profile().predicates.keys()
+    has = {images.graph.FILE, images.graph.SENTENCE, images.graph.GENERATED} & kg.profile().predicates.keys()
     return "the question asks for images" if has else ""
 
 
 def _with_images(kg: KnowledgeGraph, asked: Question, options: AskOptions) -> Answer:
-    from mrag.config import Settings
-    from mrag.images.answer import ask_pictures, image_mode, image_ranker
-
     media, ranker, k = options.get("media"), options.get("ranker"), options.get("k")
     if asked.image is not None and media is None and (ranker is None or isinstance(ranker, str)):
         raise ConfigError(
@@ -253,9 +247,10 @@ def _with_images(kg: KnowledgeGraph, asked: Question, options: AskOptions) -> An
         )
     if ranker is None or isinstance(ranker, str):
         looks = "none" if asked.image is None else "conse"
-        mode = image_mode(ranker or "hybrid") if asked.text.strip() else "bm25"
-        ranker = image_ranker(kg, media, mode=mode, text=Settings.from_env().embedder, looks=looks)
-    return ask_pictures(kg, asked, ranker, folder=media, model=options.get("model"), k=5 if k is None else k)
+        mode = images.answer.image_mode(ranker or "hybrid") if asked.text.strip() else "bm25"
+        ranker = images.image_ranker(kg, media, mode=mode, text=Settings.from_env().embedder, looks=looks)
+    model, k = options.get("model"), 5 if k is None else k
+    return images.ask_pictures(kg, asked, ranker, folder=media, model=model, k=k)
 
 
 def _complete(kg: KnowledgeGraph, asked: Question, before: Routed, options: AskOptions) -> Routed:
@@ -265,12 +260,12 @@ def _complete(kg: KnowledgeGraph, asked: Question, before: Routed, options: AskO
     why, how, texts = before.why, options.get("how", "auto"), options.get("texts")
     if how == "auto" and _computes(asked.text):
         return before._replace(why=f"{why}; nothing is computed from texts")
-    from mrag.completion.chain import Completer, reading_completer
-
-    if isinstance(texts, Completer):
+    if isinstance(texts, completion.Completer):
         completer = texts
     else:
-        completer = reading_completer(kg, texts or (), options.get("model"), options.get("k") or 8)
+        completer = completion.chain.reading_completer(
+            kg, texts or (), options.get("model"), options.get("k") or 8
+        )
     answer = completer.ask(asked.text).answer
     if how == "complete":
         return Routed(replace(answer, why=ASKED_FOR), "")
@@ -284,9 +279,9 @@ def rules_notice(kg: KnowledgeGraph, given: Answer) -> str | None:
     """Return which axioms that an answer depends on a server's own rules do not carry out."""
     if not (kg.store.capabilities.reasoning and given.computed is not None and kg.state):
         return None
-    from mrag.reasoning.run import list_left_out  # which most stores never need here
-
-    missing = kg.cached("axioms left out", lambda: list(kg.kept("left_out", lambda: list_left_out(kg))))
+    missing = kg.cached(
+        "axioms left out", lambda: list(kg.kept("left_out", lambda: reasoning.run.list_left_out(kg)))
+    )
     told = [one for one in missing if f"<{one[1]}>" in given.computed.query]
     if not told:
         return None

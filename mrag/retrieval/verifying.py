@@ -60,10 +60,8 @@ from mrag.retrieval.routing import (
 )
 from mrag.stores.base import Dataset
 
-_THINGS: Final = 5
-"""Things of one sentence that are asked about."""
-_WORDS: Final = 5
-"""Words of a name that is looked up."""
+_THINGS: Final = 5  # Things of one sentence that are asked about
+_WORDS: Final = 5  # Words of a name that is looked up
 _MOST_FORMS: Final = 40
 _PAIRS: Final = 400
 _AROUND: Final = ContextSettings(hops=1, asked_hop=False, schema=False, max_triples=120, token_budget=12_000)

@@ -410,16 +410,9 @@ class Engine:
         def job(record: Record) -> dict[str, Any]:
             seen = dataset_of(read, self.view(record))
             made = request(
-                "document",
-                read.text,
-                seen,
-                limits,
-                extra=extra,
-                format=format,
-                substitutions=read.start,
-                base=read.asked.base,
-                prefixes=self.kg.prefixes if format in WITH_PREFIXES else None,
-            )
+                "document", read.text, seen, limits, extra=extra, format=format, substitutions=read.start,
+                base=read.asked.base, prefixes=self.kg.prefixes if format in WITH_PREFIXES else None,
+            )  # fmt: skip
             # Graphs of clients may hold the same triple, which must count once.
             made["merge"] = len(set(seen.default) & set(record.contexts)) > 0 and len(seen.default) > 1
             return made

@@ -96,16 +96,11 @@ def request_of(request: Request, fields: Fields, text: str | None = None) -> Que
     if one(fields, "queryLn", "sparql").lower() != "sparql":
         raise HTTPException(400, "Queries are in SPARQL.")
     return QueryRequest(
-        text if text is not None else one(fields, "query"),
-        tuple(fields.getlist("default-graph-uri")),
-        tuple(fields.getlist("named-graph-uri")),
-        infer=_flag(fields, "infer", True),
-        values=_values(fields),
-        base=_base(fields) or sparql.base_of(request),
-        limit=_number(fields, "limit"),
-        offset=_number(fields, "offset") or 0,
-        distinct=_flag(fields, "distinct", False),
-    )
+        text if text is not None else one(fields, "query"), tuple(fields.getlist("default-graph-uri")),
+        tuple(fields.getlist("named-graph-uri")), infer=_flag(fields, "infer", True), values=_values(fields),
+        base=_base(fields) or sparql.base_of(request), limit=_number(fields, "limit"),
+        offset=_number(fields, "offset") or 0, distinct=_flag(fields, "distinct", False),
+    )  # fmt: skip
 
 
 def _number(fields: Fields, name: str) -> int | None:

@@ -5,5 +5,5 @@
 | `files` | files written whole and synced, for their owner alone; locks, journals, temporary folders |
 | `arrays` | many arrays in one file whose blocks are checked when they are first read |
 | `folder` | a folder of segments with the manifest that names them, put in place last; a check of all |
-| `bits`, `sorting` | bits of many rows added up; rows in order, of which some are in memory |
+| `sorting` | rows in order, of which some are in memory |
 """

@@ -27,8 +27,7 @@ from mrag.storage.files import BLOCK, FileEntry, Sink
 _AT_ONCE: Final = 64
 """Blocks that are read by one call: their sums are taken while they are still in the processor's cache."""
 
-_SHARED: Final = 2048
-"""Blocks from which on several threads read and sum."""
+_SHARED: Final = 2048  # Blocks from which on several threads read and sum
 
 
 class CheckedFile:
@@ -257,8 +256,7 @@ class Lazy:
         self.whole()
 
 
-LazyArray: TypeAlias = npt.NDArray[Any] | Lazy
-"""An array in memory, or one of a file."""
+LazyArray: TypeAlias = npt.NDArray[Any] | Lazy  # An array in memory, or one of a file
 
 
 class Packed(Mapping[str, npt.NDArray[Any]]):

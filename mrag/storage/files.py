@@ -18,14 +18,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, Self
 
-from mrag.errors import ConfigError
+from mrag.errors import ConfigError, DamagedIndex, StoreLocked
 
 logger = logging.getLogger(__name__)
 
-BLOCK: Final = 1 << 13
-"""Bytes of a block: few, since a single row of a large file costs a whole block."""
+BLOCK: Final = 1 << 13  # Bytes of a block: few, since a single row of a large file costs a whole block
 
 
 @dataclass(frozen=True)
@@ -211,8 +210,7 @@ def save_text(path: str | Path, text: str) -> None:
 
 _LOCK = "in-use"
 _OURS = re.compile(r"\.mrag\.[a-z]+-[a-z0-9_]{8}")
-_MAKING = 60.0
-"""Seconds after which a folder without a lock is no longer one that is being made."""
+_MAKING = 60.0  # Seconds after which a folder without a lock is no longer one that is being made
 
 
 class Scratch:
@@ -319,7 +317,7 @@ class Journal:
         """Close the file, which lets others open it."""
         self._file.close()
 
-    def __enter__(self) -> Journal:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -344,6 +342,50 @@ class Journal:
                 self.path,
                 where,
             )
+
+
+class RunJournal(Journal):
+    """A journal of a run, whose first record says what the rest belongs to, if that is given.
+
+    Raises:
+        StoreLocked: If another process has it open.
+        ConfigError: If it cannot be written; also by `add`.
+        DamagedIndex: If its first record is damaged.
+    """
+
+    def __init__(self, path: Path, about: Mapping[str, Any] | None = None) -> None:
+        try:
+            super().__init__(path)
+        except BlockingIOError as error:
+            hint = "Wait for it, or name another file."
+            raise StoreLocked("Another process is writing the file.", file=str(path), hint=hint) from error
+        except OSError as error:
+            raise ConfigError(f"The file cannot be written: {error.strerror}.", file=str(path)) from error
+        if about is None:
+            return
+        if self.damaged[:1] == [1]:
+            self.close()
+            raise DamagedIndex(
+                "The first record of the journal is damaged, or another version of mrag wrote it.",
+                file=str(path),
+                hint="Delete the file to begin the run anew.",
+            )
+        if self.records[:1] == [dict(about)]:
+            del self.records[0]
+        else:
+            self.clear()
+            self.add(about)
+
+    def add(self, record: Mapping[str, Any]) -> None:
+        """Append a record; once this returns, it is on the disk."""
+        try:
+            super().add(record)
+        except OSError as error:
+            raise ConfigError(
+                f"The file cannot be written: {error.strerror or error}.",
+                file=str(self.path),
+                hint="What was done before is kept. Free some space, and run the same command again.",
+            ) from error
 
 
 def append(path: Path, record: Mapping[str, Any]) -> None:

@@ -255,8 +255,7 @@ def read_manifest(path: Path) -> tuple[str, object, Committed | None]:
         raise DamagedIndex(why, file=str(file), hint="Build the index anew.") from error
 
 
-Live: TypeAlias = npt.NDArray[np.bool_] | None
-"""True for every row that is not deleted; None if none is."""
+Live: TypeAlias = npt.NDArray[np.bool_] | None  # True for every row that is not deleted; None if none is
 
 
 class _Segment(Protocol):

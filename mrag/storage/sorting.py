@@ -16,12 +16,9 @@ from typing import Any, BinaryIO, Final, Generic, TypeVar
 
 R = TypeVar("R", bound=tuple[Any, ...])
 
-_MOST: Final = 96 << 20
-"""Bytes of the rows that are in memory at once, about."""
-_ROW: Final = 150
-"""Bytes that a row takes beside its content."""
-_FRAME: Final = 1 << 18
-"""Bytes that are read of each run at once, about."""
+_MOST: Final = 96 << 20  # Bytes of the rows that are in memory at once, about
+_ROW: Final = 150  # Bytes that a row takes beside its content
+_FRAME: Final = 1 << 18  # Bytes that are read of each run at once, about
 _HEAD: Final = 8
 
 

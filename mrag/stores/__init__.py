@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from mrag._lazy import lazy
 
 if TYPE_CHECKING:
+    from mrag.stores import engines  # noqa: F401 - for `mrag.stores.…`
     from mrag.stores.base import (
         BaseStore,
         Capabilities,

@@ -23,98 +23,62 @@ Row = tuple[Term | None, ...]
 class Dataset:
     """The graphs that a query sees (SPARQL 1.1 Query, section 13.2).
 
-    Attributes:
-        default: IRIs of the graphs whose merge is the default graph.
-        named: IRIs of the graphs that `GRAPH` can reach.
-
     Oxigraph gives a triple that stands in two graphs of `default` twice, so the graphs of a
     knowledge graph are kept free of each other's triples.
     """
 
-    default: tuple[str, ...] = ()
-    named: tuple[str, ...] = ()
+    default: tuple[str, ...] = ()  # IRIs of the graphs whose merge is the default graph
+    named: tuple[str, ...] = ()  # IRIs of the graphs that `GRAPH` can reach
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How much a query that a person or a model wrote may use.
+    """How much a query that a person or a model wrote may use."""
 
-    Attributes:
-        seconds: Wall-clock deadline; the query is ended there.
-        rows: Most rows or triples of a result.
-        bytes: Most bytes of a result's terms.
-    """
-
-    seconds: float = 30.0
-    rows: int = 100_000
-    bytes: int = 64 << 20
+    seconds: float = 30.0  # Wall-clock deadline; the query is ended there
+    rows: int = 100_000  # Most rows or triples of a result
+    bytes: int = 64 << 20  # Most bytes of a result's terms
 
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What a store offers beyond SPARQL 1.1.
+    """What a store offers beyond SPARQL 1.1."""
 
-    Attributes:
-        edges: Whether `edges` reads neighbours without a query.
-        ordered: Whether `edges` comes in an order that loading in another order would not change.
-        reasoning: Whether the server reasons by its own rules and tells inferred triples from asserted.
-        similarity: Whether the server keeps similarity indexes itself.
-        atomic: Whether a bulk load becomes visible in one step, so that it may go to a graph in use.
-        doubles: Whether a computed xsd:double comes with all its digits.
-        any_tag: Whether language tags that BCP 47 does not allow are taken; else a load mends them.
-        by_end: Whether triples are found by their object alone without a look at all of them.
-        parts: Most parts of one query that asks for several things; others are asked for beside it.
-        tagged_rows: Whether a literal with a language tag is found by rows of several values.
-        apart: Whether one query sees what is asserted as a graph beside what the server infers.
-    """
-
-    edges: bool = False
-    ordered: bool = False
+    edges: bool = False  # Whether `edges` reads neighbours without a query
+    ordered: bool = False  # Whether `edges` comes in an order that loading in another order would not change
+    # Whether the server reasons by its own rules and tells inferred triples from asserted
     reasoning: bool = False
-    similarity: bool = False
+    similarity: bool = False  # Whether the server keeps similarity indexes itself
+    # Whether a bulk load becomes visible in one step, so that it may go to a graph in use
     atomic: bool = False
-    doubles: bool = True
+    doubles: bool = True  # Whether a computed xsd:double comes with all its digits
+    # Whether language tags that BCP 47 does not allow are taken; else a load mends them
     any_tag: bool = False
-    by_end: bool = True
-    parts: int = 12
-    tagged_rows: bool = True
-    apart: bool = False
+    by_end: bool = True  # Whether triples are found by their object alone without a look at all of them
+    parts: int = 12  # Most parts of one query that asks for several things; others are asked for beside it
+    tagged_rows: bool = True  # Whether a literal with a language tag is found by rows of several values
+    apart: bool = False  # Whether one query sees what is asserted as a graph beside what the server infers
 
 
 @dataclass(frozen=True)
 class StoreLayers:
-    """The graphs of data that a store holds already.
+    """The graphs of data that a store holds already."""
 
-    Attributes:
-        asserted: IRIs of graphs, or of what the server calls its asserted triples.
-        inferred: The same for inferred triples, where the server reasons.
-    """
-
-    asserted: tuple[str, ...]
-    inferred: tuple[str, ...] = ()
+    asserted: tuple[str, ...]  # IRIs of graphs, or of what the server calls its asserted triples
+    inferred: tuple[str, ...] = ()  # The same for inferred triples, where the server reasons
 
 
 @dataclass(frozen=True)
 class LoadReport:
-    """What a bulk load did.
+    """What a bulk load did."""
 
-    Attributes:
-        graph: IRI of the graph that received the triples.
-        triples: Triples that the graph holds more than before.
-        seconds: Wall-clock time.
-        files: Paths read.
-        rejected: Lines left out, when that was asked for.
-        odd_tags: Language tags that BCP 47 does not allow, as they stand in the files.
-        empty: Files without a statement.
-    """
-
-    graph: str
-    triples: int
-    seconds: float
-    files: tuple[str, ...]
-    rejected: tuple[RejectedLine, ...] = ()
-    odd_tags: tuple[str, ...] = ()
-    empty: tuple[str, ...] = ()
+    graph: str  # IRI of the graph that received the triples
+    triples: int  # Triples that the graph holds more than before
+    seconds: float  # Wall-clock time
+    files: tuple[str, ...]  # Paths read
+    rejected: tuple[RejectedLine, ...] = ()  # Lines left out, when that was asked for
+    odd_tags: tuple[str, ...] = ()  # Language tags that BCP 47 does not allow, as they stand in the files
+    empty: tuple[str, ...] = ()  # Files without a statement
 
     @property
     def triples_per_second(self) -> float:

@@ -21,8 +21,7 @@ from uuid import uuid4
 import pyoxigraph as ox
 
 _STRING = "http://www.w3.org/2001/XMLSchema#string"
-RESERVED = "urn:mrag:"
-"""Start of the names of graphs that clients cannot write."""
+RESERVED = "urn:mrag:"  # Start of the names of graphs that clients cannot write
 
 SIMILARITY = "http://www.ontotext.com/graphdb/similarity/"
 """The vocabulary in which GraphDB is told to make an index."""
@@ -30,8 +29,7 @@ SIMILARITY = "http://www.ontotext.com/graphdb/similarity/"
 NIL = ("http://rdf4j.org/schema/rdf4j#nil", "http://www.openrdf.org/schema/sesame#nil")
 """RDF4J's names for the unnamed graph alone."""
 
-Wanted: TypeAlias = tuple[Any, Any, Any]
-"""Subject, predicate and object of the engine; None for any."""
+Wanted: TypeAlias = tuple[Any, Any, Any]  # Subject, predicate and object of the engine; None for any
 
 
 class Refused(Exception):

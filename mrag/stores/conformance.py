@@ -34,13 +34,17 @@ import pytest
 from rdflib import RDF, RDFS, BNode, Literal, URIRef
 from rdflib.plugins.sparql.datatypes import XSD_DTs
 
+from mrag.context.expansion import ContextSettings, expand
 from mrag.errors import EndpointError, LoadError, MragError, QueryRefused, QueryTimeout, StoreError
 from mrag.graph.connection import delete, summaries
 from mrag.graph.kg import KnowledgeGraph
+from mrag.index.documents import Definition, documents
+from mrag.index.similarity import SimilarityIndexes
 from mrag.loaders.rdf import Source
 from mrag.rdf import queries
 from mrag.rdf.patterns import Construct, Group, TriplePattern, iri, var
 from mrag.rdf.terms import XSD, Term, Triple, to_ntriples, to_ox
+from mrag.reasoning.run import reason
 from mrag.stores.base import Dataset, Limits, TripleStore
 from mrag.stores.oxigraph import OxigraphStore
 from mrag.stores.process.parsing import well_formed_tag
@@ -153,8 +157,7 @@ _TAGS = ("de", "en-GB", "zh-classical", "klingonian")
 class StoreConformance:
     """The fixtures of the suite; subclasses give `store`."""
 
-    rows = 12_000
-    """Rows of the large result; a store may refuse it, but must not cut it."""
+    rows = 12_000  # Rows of the large result; a store may refuse it, but must not cut it
 
     @pytest.fixture(scope="class")
     @classmethod
@@ -185,9 +188,6 @@ class StoreConformance:
     @pytest.fixture
     def kg(self, store: TripleStore, _load: list[KnowledgeGraph]) -> KnowledgeGraph:
         """Return the demo graph in the store under test, reasoned over there."""
-        from mrag.index.similarity import SimilarityIndexes
-        from mrag.reasoning.run import reason
-
         # Where a store keeps one knowledge graph, another test may have replaced it.
         if _load and _load[0].count() == _load[0].record.triples:
             return _load[0]
@@ -212,9 +212,6 @@ class StoreConformance:
     @pytest.fixture
     def reference(self, kg: KnowledgeGraph, _references: list[KnowledgeGraph]) -> KnowledgeGraph:
         """Return the demo graph in the embedded store, with what a server infers by rules of its own."""
-        from mrag.index.similarity import SimilarityIndexes
-        from mrag.reasoning.run import reason
-
         if _references:
             return _references[0]
         with as_file(files("mrag") / "ontology" / "products.ttl") as path:
@@ -460,14 +457,10 @@ class StoreConformance:
         assert mine == theirs
 
     def test_documents(self, kg: KnowledgeGraph, reference: KnowledgeGraph) -> None:
-        from mrag.index.documents import Definition, documents
-
         assert list(documents(kg, Definition())) == list(documents(reference, Definition()))
 
     @pytest.mark.parametrize("hops", [1, 2])
     def test_contexts(self, kg: KnowledgeGraph, reference: KnowledgeGraph, hops: int) -> None:
-        from mrag.context import ContextSettings, expand
-
         settings = ContextSettings(hops=hops, token_budget=50_000, max_triples=2000)
         seeds = [(str(v), 1.0) for (v,) in reference.select(VENDORS)][:10]
         mine, theirs = (
@@ -481,8 +474,6 @@ class StoreConformance:
         assert (again.revision, again.reasoned, again.recovered) == (kg.revision, True, None)
 
     def test_adding_reasons_on(self, store: TripleStore) -> None:
-        from mrag.reasoning.run import reason
-
         skip_where_served(store)
         with fresh(store, "conformance-a") as kg:
             a, b, p, c = (URIRef(f"urn:c:{n}") for n in "abpc")

@@ -56,8 +56,7 @@ ADAPTERS: Mapping[str, Callable[[str, str, Access], SparqlStore]] = {
     "fuseki": FusekiStore,
     "virtuoso": VirtuosoStore,
 }
-SERVERS = (*ADAPTERS, *ENGINES, "sparql")
-"""Kinds of URLs of stores that are servers."""
+SERVERS = (*ADAPTERS, *ENGINES, "sparql")  # Kinds of URLs of stores that are servers
 
 
 def open_server(kind: str, address: str, access: Access | None = None) -> tuple[SparqlStore, tuple[str, ...]]:

@@ -45,11 +45,9 @@ RULESETS = (
 )  # fmt: skip
 
 
-UNNAMED = "http://rdf4j.org/schema/rdf4j#nil"
-"""RDF4J's name for what is in no named graph."""
+UNNAMED = "http://rdf4j.org/schema/rdf4j#nil"  # RDF4J's name for what is in no named graph
 _LAYERS = (EXPLICIT, IMPLICIT), (EXPLICIT,)
-_COPIED = 1_000_000
-"""Inferred triples that may be copied, to see them alone."""
+_COPIED = 1_000_000  # Inferred triples that may be copied, to see them alone
 
 
 class GraphDBStore(StatementsStore):
@@ -348,8 +346,7 @@ _NAME = re.compile(r"[A-Za-z0-9\-_]+\Z")
 _CLOSED = (401, 403, 404, 405, 410, 501)
 _WORKING = ("CREATING", "BUILDING", "REBUILDING")
 _ALL = Dataset((DEFAULT,))
-_PATIENCE = 3600.0
-"""Seconds that an index may take to be built."""
+_PATIENCE = 3600.0  # Seconds that an index may take to be built
 
 
 @dataclass(frozen=True)
@@ -442,13 +439,6 @@ class GraphDBSimilarity:
         row = (URIRef(INSTANCE + name), URIRef(iri), _parameters(k + 1))
         text = queries.get("similarity/entity").bind(index_entity_parameters=[row])
         return [hit for hit in self._hits(text, k + 1) if hit[0] != iri][:k]
-
-    def fulltext(self, text: str, k: int) -> list[tuple[str, str]]:
-        """Return entity and literal that the server's full-text index finds."""
-        rows = self.store.select(
-            queries.get("similarity/fulltext").bind(text=[RdfLiteral(text)], limit=k), _ALL
-        )
-        return [(str(entity), str(literal)) for entity, literal in rows]
 
     def _told(self) -> list[dict[str, Any]] | None:
         # In production a proxy often shows the repositories alone: such a path is then missing, closed, or

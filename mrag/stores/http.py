@@ -36,8 +36,7 @@ from mrag.rdf.terms import XSD, Term, Triple, from_ox, literal
 from mrag.redaction import HIDDEN, hide_in_logs, names_secret, redact, secrets_in
 from mrag.stores.base import Row
 
-_SHORTEST = 4
-"""Characters of a secret from which on it is sought in messages; shorter ones are in every word."""
+_SHORTEST = 4  # Characters of a secret from which on it is sought in messages; shorter ones are in every word
 
 
 @dataclass(frozen=True)
@@ -125,14 +124,10 @@ def access_from_env(given: Access | None = None) -> Access:
     ca, own, key = files
     kind, _, token = (os.environ.get("MRAG_STORE_TOKEN") or "").strip().rpartition(" ")
     return Access(
-        user=os.environ.get("MRAG_STORE_USER"),
-        password=os.environ.get("MRAG_STORE_PASSWORD"),
-        token=token or None,
-        token_kind=kind or "Bearer",
-        verify=ca or True,
-        certificate=(own, key) if key else own or None,
-        proxy=os.environ.get("MRAG_STORE_PROXY"),
-    )
+        user=os.environ.get("MRAG_STORE_USER"), password=os.environ.get("MRAG_STORE_PASSWORD"),
+        token=token or None, token_kind=kind or "Bearer", verify=ca or True,
+        certificate=(own, key) if key else own or None, proxy=os.environ.get("MRAG_STORE_PROXY"),
+    )  # fmt: skip
 
 
 _TRANSIENT = (429, 502, 503, 504)
@@ -142,13 +137,11 @@ _TIMEOUTS = re.compile(
 _CHUNK = 1 << 16
 _PAUSE, _UPLOAD = 300.0, 3600.0
 """Seconds that a server may pause in taking a load in, and may need to finish it."""
-_GRACE = 0.5
-"""Seconds that a server may need to say that a query's time is over."""
+_GRACE = 0.5  # Seconds that a server may need to say that a query's time is over
 _PATIENCE, _HOPS = 30.0, 5
 """Seconds of a pause that a server may ask for, and how often it may send a request elsewhere."""
 _MESSAGE = 400
-_DEADLOCKS = 5
-"""How often a request is repeated that met another in a deadlock."""
+_DEADLOCKS = 5  # How often a request is repeated that met another in a deadlock
 
 
 class Http:
@@ -203,16 +196,9 @@ class Http:
             began = time.monotonic()
             try:
                 response = self.session.request(
-                    method,
-                    url,
-                    params=params,
-                    data=data,
-                    headers=dict(headers or {}),
-                    files=files,
-                    timeout=limits,
-                    stream=True,
-                    allow_redirects=False,
-                )
+                    method, url, params=params, data=data, headers=dict(headers or {}), files=files,
+                    timeout=limits, stream=True, allow_redirects=False,
+                )  # fmt: skip
             except (requests.RequestException, OSError) as error:
                 problem = self._breakage(error, query)
                 transient = isinstance(error, requests.exceptions.ConnectionError) and not isinstance(

@@ -41,14 +41,11 @@ from mrag.stores.process.workers import WorkerPool, snapshot_prefix
 
 logger = logging.getLogger(__name__)
 
-_LEAST_PLAIN = 4096
-"""Bytes of files for which a short cut gains nothing."""
+_LEAST_PLAIN = 4096  # Bytes of files for which a short cut gains nothing
 
-_AT_ONCE = 100_000
-"""Triples that are removed at once."""
+_AT_ONCE = 100_000  # Triples that are removed at once
 
-_PART = 32 << 20
-"""Bytes of N-Triples that land at once."""
+_PART = 32 << 20  # Bytes of N-Triples that land at once
 
 
 def load_sources(
@@ -152,14 +149,12 @@ def _is_full(error: OSError) -> bool:
     return any(words in text for words in ("no space", "file too large", "quota"))
 
 
-SCRATCH = "urn:mrag:scratch:"
-"""Start of the names of graphs that one operation alone may see."""
+SCRATCH = "urn:mrag:scratch:"  # Start of the names of graphs that one operation alone may see
 
 _name = lru_cache(maxsize=1024)(ox.NamedNode)
 """Names of graphs and predicates, which are few and asked for often."""
 
-_SMALL = 1 << 20
-"""N-Triples up to this many bytes are inserted in a transaction, larger ones as new files."""
+_SMALL = 1 << 20  # N-Triples up to this many bytes are inserted in a transaction, larger ones as new files
 
 _UNFLUSHED = 1 << 20
 """Characters of updates after which the engine writes its files. It would hold some tens of times as many
@@ -333,11 +328,6 @@ class OxigraphStore(BaseStore):
                 narrow(self.path, self._left)
             except OSError as error:
                 raise write_error(error, self.path) from error
-
-    def optimize(self) -> None:
-        """Rewrite the files for faster reading; worth it once after a large load."""
-        with self._lock:
-            self.engine.optimize()
 
     def close(self) -> None:
         """End the worker processes and let go of the folder."""

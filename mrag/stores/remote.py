@@ -28,8 +28,7 @@ from mrag.stores.sparql import SparqlStore
 
 _BYTES = 1 << 30
 _NOTHING = "urn:mrag:nothing"
-_COPIED = 200_000
-"""Triples that may be copied for an update."""
+_COPIED = 200_000  # Triples that may be copied for an update
 
 
 class RemoteChanges(Changes):

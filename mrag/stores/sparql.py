@@ -65,55 +65,36 @@ from mrag.stores.process.parsing import PART, by_graph, serialise
 
 @dataclass(frozen=True)
 class Dialect:
-    """What a server does in its own way.
+    """What a server does in its own way."""
 
-    Attributes:
-        name: What to call it.
-        seconds_parameter: Parameter of a query that bounds its time; None where there is none.
-        seconds_unit: How many of its units are a second.
-        values: Most rows of a VALUES block.
-        chunk: Most triples of one upload; None sends a load as one stream.
-        bytes: Bytes of an upload, about, where files are sent as they stand.
-        unnamed: IRI of the triples outside of named graphs; "" where nothing but the default graph shows
-            them, which may show the named graphs too; None where there are none.
-        union: IRI of the union of the named graphs.
-        system_graphs: Starts of the names of graphs that belong to the server.
-        empty_pattern: Whether `GRAPH ?g {}` lists the graphs, which is fast.
-        nt: Media type in which triples are sent and asked for: N-Triples, or Turtle with one triple a line.
-        by_form: Whether a query may be asked for the media type of its own form alone.
-        cuts: Whether the server may be set to cut answers without a word in them.
-        raise_rows: Where its limit of rows is set.
-    """
-
-    name: str = "SPARQL endpoint"
+    name: str = "SPARQL endpoint"  # What to call it
+    # Parameter of a query that bounds its time; None where there is none
     seconds_parameter: str | None = None
-    seconds_unit: float = 1.0
-    values: int = 500
-    chunk: int | None = None
-    bytes: int = 1 << 20
+    seconds_unit: float = 1.0  # How many of its units are a second
+    values: int = 500  # Most rows of a VALUES block
+    chunk: int | None = None  # Most triples of one upload; None sends a load as one stream
+    bytes: int = 1 << 20  # Bytes of an upload, about, where files are sent as they stand
+    # IRI of the triples outside of named graphs; "" where nothing but the default graph shows them, which may
+    # show the named graphs too; None where there are none
     unnamed: str | None = ""
-    union: str = ""
-    system_graphs: tuple[str, ...] = ()
-    empty_pattern: bool = True
+    union: str = ""  # IRI of the union of the named graphs
+    system_graphs: tuple[str, ...] = ()  # Starts of the names of graphs that belong to the server
+    empty_pattern: bool = True  # Whether `GRAPH ?g {}` lists the graphs, which is fast
+    # Media type in which triples are sent and asked for: N-Triples, or Turtle with one triple a line
     nt: str = NT
-    by_form: bool = False
-    cuts: bool = True
-    raise_rows: str = "Raise the server's limit of rows, or add a LIMIT."
+    by_form: bool = False  # Whether a query may be asked for the media type of its own form alone
+    cuts: bool = True  # Whether the server may be set to cut answers without a word in them
+    raise_rows: str = "Raise the server's limit of rows, or add a LIMIT."  # Where its limit of rows is set
 
 
 @dataclass(frozen=True)
 class Caps:
-    """Where a server ends its answers under the status of success.
+    """Where a server ends its answers under the status of success."""
 
-    Attributes:
-        rows: Most rows of an answer; None where none is known.
-        seconds: Seconds after which an answer may be part of the whole; None where there are none.
-        told: Where this is known from.
-    """
-
-    rows: int | None = None
+    rows: int | None = None  # Most rows of an answer; None where none is known
+    # Seconds after which an answer may be part of the whole; None where there are none
     seconds: float | None = None
-    told: str = "the server has none"
+    told: str = "the server has none"  # Where this is known from
 
 
 def numbers(columns: int) -> Group:
@@ -130,21 +111,15 @@ class CutAnswer(errors.EndpointError):
 
 @dataclass(frozen=True)
 class Paths:
-    """URLs of a server's services, which may hold logins.
+    """URLs of a server's services, which may hold logins."""
 
-    Attributes:
-        query: Where queries go.
-        update: Where updates go; None where nothing is written.
-        graphs: The graph store (SPARQL 1.1 Graph Store HTTP Protocol); None where there is none.
-    """
-
-    query: str = field(repr=False)
-    update: str | None = field(default=None, repr=False)
+    query: str = field(repr=False)  # Where queries go
+    update: str | None = field(default=None, repr=False)  # Where updates go; None where nothing is written
+    # The graph store (SPARQL 1.1 Graph Store HTTP Protocol); None where there is none
     graphs: str | None = field(default=None, repr=False)
 
 
-DEFAULT = "urn:mrag:default"
-"""Stands in a dataset for the endpoint's own default graph, whatever that is."""
+DEFAULT = "urn:mrag:default"  # Stands in a dataset for the endpoint's own default graph, whatever that is
 
 SCRATCH = "urn:mrag:scratch:"
 OWN = "urn:mrag:"
@@ -155,11 +130,9 @@ logger = logging.getLogger(__name__)
 _T = TypeVar("_T")
 _I = TypeVar("_I", bound=Row)
 _CUT = "X-SPARQL-MaxRows"
-_PROBE = 10_001
-"""Rows that a server is asked for to find out whether it cuts answers."""
+_PROBE = 10_001  # Rows that a server is asked for to find out whether it cuts answers
 JSON_RESULTS = "application/sparql-results+json"
-_FORM = 50_000
-"""Characters of a query that is sent as a form, in which each may take three or more bytes."""
+_FORM = 50_000  # Characters of a query that is sent as a form, in which each may take three or more bytes
 _OF_TRIPLES = ("ConstructQuery", "DescribeQuery")
 _RESULT_TYPES = (JSON_RESULTS, "application/json")
 
@@ -170,10 +143,8 @@ class SparqlStore(BaseStore):
     capabilities = Capabilities()
     digest = False
     writes_by = "the graph store protocol"
-    scratch = SCRATCH
-    """Start of the names of graphs that a query alone is to see."""
-    absent: tuple[int, ...] = (404,)
-    """How the server may answer where the graph to remove is not there."""
+    scratch = SCRATCH  # Start of the names of graphs that a query alone is to see
+    absent: tuple[int, ...] = (404,)  # How the server may answer where the graph to remove is not there
 
     def __init__(
         self, url: str, paths: Paths, access: Access | None = None, dialect: Dialect | None = None
@@ -287,12 +258,7 @@ class SparqlStore(BaseStore):
         return float("inf") if self._caps.rows is None else self._caps.rows
 
     def _pages(
-        self,
-        query: str,
-        names: tuple[str, ...],
-        dataset: Dataset,
-        cut: CutAnswer,
-        seconds: float | None,
+        self, query: str, names: tuple[str, ...], dataset: Dataset, cut: CutAnswer, seconds: float | None
     ) -> tuple[tuple[str, ...], Iterator[Row]]:
         """Return the columns and rows of an answer that is cut, page by page in a total order.
 
@@ -409,15 +375,11 @@ class SparqlStore(BaseStore):
         long = len(query) > _FORM
         headers = {"Accept": accept + self._others * (JSON_RESULTS in accept)}
         return self.http.send(
-            "POST",
-            self.paths.query,
-            repeat=True,
-            params=form if long else None,
+            "POST", self.paths.query, repeat=True, params=form if long else None,
             data=query.encode() if long else {"query": query, **form},
             headers=headers | ({"Content-Type": "application/sparql-query"} if long else {}),
-            seconds=seconds,
-            query=query,
-        )
+            seconds=seconds, query=query,
+        )  # fmt: skip
 
     def _seen(self, dataset: Dataset) -> Dataset:
         """Return the dataset as the server is to be asked for it."""
@@ -592,14 +554,9 @@ class SparqlStore(BaseStore):
             into = None if merged is None else (graph, merged or None)
             part, any_tag = self.dialect.chunk or PART, self.capabilities.any_tag
             read = serialise(
-                sources,
-                notes,
-                on_progress,
-                into=into,
-                skip_bad_lines=skip_bad_lines,
-                part=part,
+                sources, notes, on_progress, into=into, skip_bad_lines=skip_bad_lines, part=part,
                 any_tag=any_tag,
-            )
+            )  # fmt: skip
             if merged is None:
                 send(read, partial(self._add, graph))
                 return notes

@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 
 from mrag.errors import ConfigError, LoadError
 from mrag.evaluation import metrics
-from mrag.evaluation.benchmark import RunJournal, System, index_system, ranker_system, run_system
-from mrag.evaluation.metrics import Run, Scored, compare, interval, per_query, write_run
+from mrag.evaluation.benchmark import System, index_system, ranker_system, run_system
+from mrag.evaluation.metrics import Run, Scored, compare, evaluate, interval, per_query, write_run
 from mrag.evaluation.questions import read_collection, read_documents, read_queries
-from mrag.evaluation.report import evaluate
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.document_index import DocumentIndex
 from mrag.index.embedding import embedder
 from mrag.index.similarity import SimilarityIndexes
 from mrag.retrieval.rankers import FusedRanker, Hit, Question, SimilarityRanker
+from mrag.storage.files import RunJournal
 from tests.cases import cases
 from tests.conftest import shared_data
 
@@ -273,7 +273,7 @@ def test_queries_of_other_judgements_are_refused(tmp_path: Path) -> None:
 def test_a_second_process_cannot_write_a_journal(tmp_path: Path) -> None:
     pytest.importorskip("fcntl", reason="this system has no POSIX locks")
     path = tmp_path / "run.jsonl"
-    second = "import sys; from pathlib import Path; from mrag.evaluation.benchmark import RunJournal; "
+    second = "import sys; from pathlib import Path; from mrag.storage.files import RunJournal; "
     second += "RunJournal(Path(sys.argv[1]), {'k': 1}).close()"
     command = [sys.executable, "-c", second, str(path)]
     with RunJournal(path, {"k": 1}) as journal:

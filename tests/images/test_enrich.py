@@ -21,13 +21,14 @@ from mrag.generation.result import Citation
 from mrag.graph.kg import KnowledgeGraph
 from mrag.images import enrichment
 from mrag.images.answer import ImageTextRanker
-from mrag.images.enrichment import PROMPTS, PROV, EnrichmentJournal, EnrichSettings, describe
+from mrag.images.enrichment import PROMPTS, PROV, EnrichSettings, describe
 from mrag.images.files import PictureLimits
 from mrag.images.graph import described_images, image_texts
 from mrag.jobs import ThreadRunner
 from mrag.rdf import queries
 from mrag.reasoning.run import reason
 from mrag.retrieval.rankers import Question
+from mrag.storage.files import RunJournal
 from mrag.stores.oxigraph import OxigraphStore
 from tests.cases import cases
 from tests.conftest import opened, slow
@@ -120,21 +121,21 @@ def test_nothing_is_described_twice(gallery: Gallery) -> None:
     assert gallery.kg.record.triples == gallery.kg.count("asserted")
 
 
-def test_another_prompt_describes_again_when_asked(gallery: Gallery) -> None:
-    journal = EnrichmentJournal(None)
+def test_another_prompt_describes_again_when_asked(gallery: Gallery, tmp_path: Path) -> None:
+    journal = tmp_path / "descriptions.jsonl"
     gallery.describe(journal=journal)
     other = dict[str, Any](prompt="general", again=True)
     gallery.server.say = lambda data: "Something else."
     assert gallery.describe(**other, journal=journal).described == 6
     assert gallery.describe(**other, journal=journal).described == 0
-    assert gallery.describe(**other, journal=EnrichmentJournal(None)).described == 0
+    assert gallery.describe(**other).described == 0
     assert all(len(found) == 2 for found in texts(gallery.kg).values())
     assert len(gallery.kg.select(queries.get("image/provenance").text)) == 12
 
 
 def test_what_the_journal_has_and_the_graph_has_not_is_written(gallery: Gallery, tmp_path: Path) -> None:
     path = tmp_path / "journal" / "descriptions.jsonl"
-    gallery.describe(journal=EnrichmentJournal(path), workers=1)
+    gallery.describe(journal=path, workers=1)
     data = path.read_bytes()
     lines = data.splitlines(keepends=True)
     # The last line was cut off by a crash, one in the middle was damaged, and one picture is another now.
@@ -144,9 +145,8 @@ def test_what_the_journal_has_and_the_graph_has_not_is_written(gallery: Gallery,
     first = said_of((gallery.photos / "red.png").read_bytes())
     assert lines[0].decode().count("red garment") == 1
     Image.new("RGB", (60, 40), "purple").save(gallery.photos / "red.png")
-    journal = EnrichmentJournal(path)
-    report = gallery.describe(journal=journal)
-    assert (report.recovered, report.described, journal.damaged) == (3, 3, 1)
+    report = gallery.describe(journal=path)
+    assert (report.recovered, report.described) == (3, 3)
     assert len(gallery.server.asked) == 9
     assert texts(gallery.kg)["image_1"] != (first,) and "purple" in texts(gallery.kg)["image_1"][0]
     assert all(len(found) == 1 for found in texts(gallery.kg).values())
@@ -356,8 +356,8 @@ def test_refusals_are_told_from_descriptions(text: str, refused: bool) -> None:
 
 
 def test_a_journal_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(LoadError, match="journal"), EnrichmentJournal(tmp_path).opened():
-        pass
+    with pytest.raises(ConfigError, match="cannot be written"):
+        RunJournal(tmp_path)
 
 
 @pytest.mark.parametrize("kind", ["oxigraph", *slow("graphdb")])
@@ -478,13 +478,8 @@ def test_ctrl_c_tells_how_many_were_described(campaign: Campaign, server: Seeing
 def test_two_at_once_are_refused(tmp_path: Path, server: SeeingServer) -> None:
     folder = store_in(tmp_path / "one")
     with mrag.connect(f"oxigraph:{folder / 'store'}") as kg:
-        first, second = enrichment.journal_of(kg), enrichment.journal_of(kg)
-        with first.opened(), pytest.raises(StoreLocked, match="Another process"), second.opened():
-            pass
-
-        def try_it() -> None:
-            with second.opened():
-                pass
-
-        with first.opened(), ThreadPoolExecutor(1) as pool:
-            assert isinstance(pool.submit(try_it).exception(10), StoreLocked)
+        journal = folder / "store.mrag" / kg.name / "images" / "descriptions.jsonl"
+        with RunJournal(journal), pytest.raises(StoreLocked, match="Another process"):
+            describe(kg, "labels", folder=folder)
+        with RunJournal(journal), ThreadPoolExecutor(1) as pool:
+            assert isinstance(pool.submit(RunJournal, journal).exception(10), StoreLocked)

@@ -15,13 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mrag.errors import ConfigError, IndexError_
-from mrag.index import bm25
+from mrag.index import bm25, dense
 from mrag.index.bm25 import Bm25Index, Bm25Params, Postings
 from mrag.index.dense import DenseIndex, DenseParams, SegmentSigns, _rotate, nearest_by_signs, sign_planes
 from mrag.index.embedding import WordLlamaEmbedder
 from mrag.index.rows import Rows, StringTable
 from mrag.language.analysis import DEFAULT, Analyser, by_languages, resolve_name, stemmer
-from mrag.storage.bits import pack, set_bits
 from tests.conftest import slow
 
 WORDS = st.sampled_from(["red", "blue", "shoe", "shoes", "coat", "leather", "é", "東京", "x1", "the"])
@@ -471,7 +470,9 @@ def test_nearest_by_signs_weighs_all_bits_of_the_rows_that_few_planes_choose(
     chance = np.random.default_rng(seed)
     allowed = [chance.random(size) < 0.8 for size in sizes]
     query = unit_vectors(1, 32, seed + 9)[0]
-    got = nearest_by_signs(list(map(SegmentSigns.of, vectors)), query, k, first, list(map(pack, allowed)))
+    got = nearest_by_signs(
+        list(map(SegmentSigns.of, vectors)), query, k, first, list(map(dense.pack, allowed))
+    )
     turned = _rotate(query[np.newaxis])[0]
     size = np.abs(turned)
     read = np.argsort(-size, kind="stable")[:40]
@@ -497,7 +498,7 @@ def test_nearest_by_signs_weighs_all_bits_of_the_rows_that_few_planes_choose(
 @given(st.lists(st.integers(0, 2**64 - 1), max_size=40))
 def test_set_bits_are_all_found(words: list[int]) -> None:
     expected = [64 * at + bit for at, word in enumerate(words) for bit in range(64) if word >> bit & 1]
-    assert sorted(set_bits(np.array(words, np.uint64)).tolist()) == expected
+    assert sorted(dense.set_bits(np.array(words, np.uint64)).tolist()) == expected
 
 
 def test_signs_of_rows_are_those_of_the_planes() -> None:

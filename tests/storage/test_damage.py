@@ -20,12 +20,11 @@ from hypothesis import strategies as st
 
 import mrag
 from mrag.errors import DamagedIndex, IndexError_
-from mrag.evaluation import benchmark
 from mrag.generative.clue_index import ClueIndex
 from mrag.index.document_index import DocumentIndex
 from mrag.index.similarity import SimilarityIndexes
 from mrag.storage.arrays import Packed, pack
-from mrag.storage.files import BLOCK, Journal, write
+from mrag.storage.files import BLOCK, Journal, RunJournal, write
 from mrag.storage.folder import check
 from mrag.storage.sorting import SortedRows
 from tests.conftest import ROOT
@@ -273,16 +272,16 @@ with Journal(Path(sys.argv[1])) as journal:
 
 def test_a_journal_of_a_run_whose_first_record_is_damaged_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
-    with benchmark.RunJournal(path, {"k": 10}) as journal:
+    with RunJournal(path, {"k": 10}) as journal:
         journal.add({"query": "1"})
     data = bytearray(path.read_bytes())
     data[12] ^= 1
     path.write_bytes(data)
     with pytest.raises(DamagedIndex, match="first record") as caught:
-        benchmark.RunJournal(path, {"k": 10})
+        RunJournal(path, {"k": 10})
     assert "Delete" in str(caught.value.hint) and path.read_bytes() == data
     path.unlink()
-    benchmark.RunJournal(path, {"k": 10}).close()
+    RunJournal(path, {"k": 10}).close()
 
 
 def test_blocks_are_read_when_they_are_asked_for(tmp_path: Path) -> None:

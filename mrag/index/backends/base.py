@@ -19,34 +19,24 @@ from mrag.redaction import redact_url
 from mrag.storage.files import make_folder, replace
 from mrag.storage.folder import MANIFEST
 
-_BATCH = 1000
-"""Documents whose texts are asked for at once."""
+_BATCH = 1000  # Documents whose texts are asked for at once
 
 
 @dataclass(frozen=True)
 class Abilities:
     """What a backend does exactly and what it approximates.
 
-    Attributes:
-        exact_words: Whether BM25 ranks as the local index does, to the last bit of the score.
-        exact_vectors: Whether the nearest vectors are found for certain; else most of them are.
-        live_statistics: Whether the statistics of BM25 follow every change of the documents at once.
-        snapshots: Whether a search sees one state of the index, however many requests it takes.
-        readable: Whether vectors can be read again, which copying without embedding takes.
-        learns: Whether the share of the vectors in `hybrid` is learnt here; else it is even, or that of the
-            index it was copied from.
-
     Example:
         >>> Abilities().exact_words
         True
     """
 
-    exact_words: bool = True
-    exact_vectors: bool = True
-    live_statistics: bool = True
-    snapshots: bool = True
-    readable: bool = True
-    learns: bool = False
+    exact_words: bool = True  # Whether BM25 ranks as the local index does, to the last bit of the score
+    exact_vectors: bool = True  # Whether the nearest vectors are found for certain; else most of them are
+    live_statistics: bool = True  # Whether the statistics of BM25 follow every change of documents at once
+    snapshots: bool = True  # Whether a search sees one state of the index, however many requests it takes
+    readable: bool = True  # Whether vectors can be read again, which copying without embedding takes
+    learns: bool = False  # Whether the share of the vectors in `hybrid` is learnt here, not copied or even
 
 
 class IndexBackend(Protocol):
@@ -97,8 +87,7 @@ def documents_of(index: StoredIndex) -> Iterator[tuple[str, str]]:
         yield from sorted(texts.items())
 
 
-LOCAL = "local:"
-"""The URL of what is kept beside the store."""
+LOCAL = "local:"  # The URL of what is kept beside the store
 
 
 class LocalBackend:

@@ -52,15 +52,12 @@ from mrag.storage.files import make_folder
 from mrag.storage.folder import Committed, hold
 from mrag.storage.sorting import SortedRows
 
-Found: TypeAlias = list[tuple[str, float]]
-"""Document IDs with their scores, best first, ties by ID."""
-Allowed: TypeAlias = Collection[str] | None
-"""IDs of the documents that may be found; None for all."""
+Found: TypeAlias = list[tuple[str, float]]  # Document IDs with their scores, best first, ties by ID
+Allowed: TypeAlias = Collection[str] | None  # IDs of the documents that may be found; None for all
 T = TypeVar("T")
 
 _DRIFT: Final = 0.1
-_BATCH: Final = 512
-"""Documents that go to an engine at once."""
+_BATCH: Final = 512  # Documents that go to an engine at once
 _TRIES: Final = 5
 
 
@@ -169,15 +166,12 @@ def parts_of(items: Sequence[T], size: int = _BATCH) -> Iterator[Sequence[T]]:
         yield items[start : start + size]
 
 
-OPEN: Final = 2**53 - 1
-"""The commit to which a row counts that has not ended."""
+OPEN: Final = 2**53 - 1  # The commit to which a row counts that has not ended
 REGISTRY: Final = "mrag_registry"
 """The collection of what indexes are: rows of which the text is the state of an index."""
 _KEPT: Final = EngineState(DocumentManifest(), place=REGISTRY)
-_BEYOND: Final = 16
-"""Hits that are asked for beyond those that are wanted, to see where ties end."""
-_MOST: Final = 10_000
-"""Hits beyond which ties may be in another order."""
+_BEYOND: Final = 16  # Hits that are asked for beyond those that are wanted, to see where ties end
+_MOST: Final = 10_000  # Hits beyond which ties may be in another order
 
 Where: TypeAlias = Sequence[tuple[str, str, Any]]
 """Conditions on rows: `since` or `until`, one of `<`, `<=` and `>`, and a number; or `id`, `in` and IDs."""
@@ -205,8 +199,7 @@ def stored_fields(row: EngineRow, since: int) -> dict[str, Any]:
 class IndexEngine(ABC):
     """Collections of rows with the commits they belong to."""
 
-    registered = False
-    """Whether the collection of what indexes are has been seen."""
+    registered = False  # Whether the collection of what indexes are has been seen
     live_statistics = False
     """Whether BM25 goes by the mean length of the documents as they are, not as they were when first put."""
 
@@ -662,21 +655,16 @@ class EngineIndex(StoredIndex):
         self._pending.load(model.name)
         return embed_missing(
             (text for _, text in fresh),
-            lambda keys: self.known_vectors([key for key in keys if key in there]),
-            model,
-            self._pending,
-            dim=manifest.dim,
-            batch=update.batch,
-            on_progress=update.on_progress,
-        )
+            lambda keys: self.known_vectors([key for key in keys if key in there]), model, self._pending,
+            dim=manifest.dim, batch=update.batch, on_progress=update.on_progress, helped=update.helped,
+        )  # fmt: skip
 
 
 class EngineBackend(ABC):
     """Keeps indexes in an engine."""
 
     abilities = Abilities(exact_words=False, exact_vectors=False, live_statistics=False, snapshots=False)
-    login_by = "the environment"
-    """Where a password belongs."""
+    login_by = "the environment"  # Where a password belongs
     engine: IndexEngine
 
     def __init__(self, url: str, graph: str, pending: Path | None = None) -> None:

@@ -41,12 +41,10 @@ from mrag.index.embedding import Vectors
 
 __all__ = ["MilvusBackend"]
 
-_MOST: Final = 10_000
-"""Rows that are asked for at once."""
+_MOST: Final = 10_000  # Rows that are asked for at once
 _TEXTS: Final = {"number": 60, "key": 40, "id": 8192, "text": 65_000, "digest": 40}
 """Bytes that each text of a row may have; Milvus takes no longer ones, or hardly."""
-_TERMS: Final = 4096
-"""Terms of a document by which it counts in how rare they are; Milvus takes no more."""
+_TERMS: Final = 4096  # Terms of a document by which it counts in how rare they are; Milvus takes no more
 _NOTHING: Final = {0: 1.0}
 """The sparse vector of a document without terms, because an empty one is refused; no query asks for it."""
 
@@ -166,14 +164,9 @@ class _Engine(IndexEngine):
     def _nearest(self, at: EngineState, field: str, query: Any, k: int, where: Where, **knobs: int) -> Found:
         with self._ask(at.place) as client:
             [hits] = client.search(
-                at.place,
-                data=[query],
-                anns_field=field,
-                filter=_filter(where),
-                limit=k,
-                output_fields=["id"],
-                search_params={"params": knobs},
-            )
+                at.place, data=[query], anns_field=field, filter=_filter(where), limit=k,
+                output_fields=["id"], search_params={"params": knobs},
+            )  # fmt: skip
             return [(hit["entity"]["id"], float(hit["distance"])) for hit in hits]
 
 

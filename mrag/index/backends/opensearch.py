@@ -42,19 +42,14 @@ __all__ = ["OpenSearchBackend"]
 
 _JUDGED: Final = (200, 201, 400, 401, 403, 404, 405, 406, 409, 413)
 """Status codes that are looked at here; all others are errors of the way."""
-_BULK: Final = 8 << 20
-"""Bytes of a bulk request, or nearly; some services take ten millions."""
+_BULK: Final = 8 << 20  # Bytes of a bulk request, or nearly; some services take ten millions
 _TRIES: Final = 8
 _SECONDS: Final = 600.0
-_BREADTH: Final = 400
-"""How many vectors the graph looks at, unless more are wanted."""
-_MOST: Final = 10_000
-"""Hits of a search, candidates of a search by vectors, and rows of a page."""
+_BREADTH: Final = 400  # How many vectors the graph looks at, unless more are wanted
+_MOST: Final = 10_000  # Hits of a search, candidates of a search by vectors, and rows of a page
 _PAGE: Final = 1000
-_NAMED: Final = 50_000
-"""Values of one filter; servers take 65,536."""
-_CLAUSES: Final = 1000
-"""Terms of a query; servers take 1,024."""
+_NAMED: Final = 50_000  # Values of one filter; servers take 65,536
+_CLAUSES: Final = 1000  # Terms of a query; servers take 1,024
 _RANGES: Final = {"<": "lt", "<=": "lte", ">": "gt"}
 _FIELDS: Final[Mapping[str, dict[str, Any]]] = tables("index/data/opensearch.toml")
 _GRAPH: Final = {"m": 16, "ef_construction": 128}
@@ -79,13 +74,9 @@ class _Engine(IndexEngine):
         names = ("USER", "PASSWORD", "KEY", "TOKEN", "CA")
         user, password, key, token, authorities = (environ.get(f"MRAG_OPENSEARCH_{name}") for name in names)
         access = Access(
-            user=user,
-            password=password,
-            token=key or token,
-            token_kind="ApiKey" if key else "Bearer",
-            verify=authorities or True,
-            retries=3,
-        )
+            user=user, password=password, token=key or token, token_kind="ApiKey" if key else "Bearer",
+            verify=authorities or True, retries=3,
+        )  # fmt: skip
         self._url = url
         self._http = Http(url, access, places=[url])
 
@@ -222,15 +213,10 @@ class _Engine(IndexEngine):
         headers = {"Content-Type": "application/x-ndjson" if many else "application/json"}
         try:
             answer = self._http.send(
-                method,
-                f"{self._url}/{path}",
-                repeat=True,
+                method, f"{self._url}/{path}", repeat=True,
                 data=body if body is None or many else json.dumps(body).encode(),
-                headers={} if body is None else headers,
-                params=params,
-                seconds=_SECONDS,
-                ok=_JUDGED,
-            )
+                headers={} if body is None else headers, params=params, seconds=_SECONDS, ok=_JUDGED,
+            )  # fmt: skip
             reply = json.loads(self._http.text(answer))
         except StoreError as error:
             raise IndexError_(f"OpenSearch: {error.message}", endpoint=self._url) from error

@@ -52,13 +52,10 @@ BREADTH: Final = 1000
 
 Of 100,000 documents it finds .98 of the nearest ten then, and with 400 .95 (`docs/how-large.md`).
 """
-_SECONDS: Final = 10
-"""How long a server may take to answer a connection."""
-_INDEXED: Final = 2000
-"""Dimensions up to which pgvector indexes vectors; longer ones are compared one by one."""
+_SECONDS: Final = 10  # How long a server may take to answer a connection
+_INDEXED: Final = 2000  # Dimensions up to which pgvector indexes vectors; longer ones are compared one by one
 _MEMORY_MB: Final = 2048
-_LARGE: Final = 10
-"""A change of more than one in so many documents is large."""
+_LARGE: Final = 10  # A change of more than one in so many documents is large
 
 _SQL: Final[Mapping[str, LiteralString]] = dict(
     cast("tuple[str, LiteralString]", part.split("\n", 1))

@@ -113,13 +113,9 @@ class _Engine(IndexEngine):
         while True:
             with self._ask() as client:
                 points, after = client.scroll(
-                    place,
-                    self._filter(where),
-                    limit=_PAGE,
-                    offset=after,
-                    with_payload=payload,
+                    place, self._filter(where), limit=_PAGE, offset=after, with_payload=payload,
                     with_vectors=["meaning"] if vectors else False,
-                )
+                )  # fmt: skip
             for point in points:
                 meaning = np.array(point.vector["meaning"], np.float32) if vectors else None
                 yield [meaning if name == "vector" else point.payload[name] for name in fields]

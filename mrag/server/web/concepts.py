@@ -64,14 +64,13 @@ class Concepts(PageView):
 
     def keep(self, values: Values) -> dict[str, Any]:
         """Keep a concept as a class; what follows from it is inferred meanwhile."""
-        from mrag.cel.rerank import marked_counts
-
         name = text_value(values, "name", 100)
         if ":" in name:
             raise ConfigError("A name has no colon.", hint="Use letters, digits, spaces and -.")
         liked, disliked = (list_value(values, part, MOST_HITS, MAX_IRI) for part in ("liked", "disliked"))
         expression = self._concept(values)
-        what = marked_counts(self.kg, expression, liked, disliked) if liked and disliked else expression
+        marked = liked and disliked
+        what = cel.rerank.marked_counts(self.kg, expression, liked, disliked) if marked else expression
         comment = sentence(self.kg, expression)
         return self._show(keep_concept(self.kg, what, name, comment=comment, learner="search"))
 
@@ -99,15 +98,13 @@ class Concepts(PageView):
 
     def _alternative(self, marked: cel.MarkedConcept) -> dict[str, Any]:
         """Return a hypothesis: in a sentence, in the notations, and how it divides the marks."""
-        from mrag.cel.rerank import precision
-
         expression, counts = marked.hypothesis.expression, marked.hypothesis.counts
         return {
             "length": marked.hypothesis.length,
             "sentence": sentence(self.kg, expression),
             **self._notations(expression),
             "counts": {name: getattr(counts, name) for name in ("tp", "fp", "positives", "negatives")},
-            "precision": precision(counts),
+            "precision": cel.rerank.precision(counts),
             "covered": list(marked.covered),
         }
 

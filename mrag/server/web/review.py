@@ -42,9 +42,7 @@ class Review(PageView):
 
     def runs(self, _values: Values) -> dict[str, Any]:
         """List the runs of completion, the newest first, and those of enrichment."""
-        from mrag.completion.review import run_heads
-
-        heads = run_heads(self.kg)
+        heads = completion.review.run_heads(self.kg)
         described = self.kg.select(queries.get("provenance/enrichments").text)
         return {
             "runs": [_head(run) for run in reversed(heads[-MOST:])],
@@ -98,20 +96,17 @@ class Review(PageView):
 
     def foresee(self, values: Values) -> dict[str, Any]:
         """Say what accepting some triples of a run would add, and what would be inferred; nothing stays."""
-        from mrag.completion.checks import consequences
-        from mrag.completion.review import check_anew, key_of
-
         run, only, display = self._find(values), _only(values), Display(self.kg)
         names = _new_names(run)
-        checked = check_anew(self.kg, run, only=only)
+        checked = completion.review.check_anew(self.kg, run, only=only)
         fitting = [one for one in checked if one.verdict == "fits"]
-        follows = consequences(self.kg, fitting, FOLLOWING)
+        follows = completion.checks.consequences(self.kg, fitting, FOLLOWING)
         return {
             "adds": [label(one.triple, display, names) for one in fitting],
             "refused": [
                 {**label(one.triple, display, names), "objections": list(one.objections)}
                 for one in checked
-                if one.verdict == "refused" and (only is None or key_of(one.triple) in only)
+                if one.verdict == "refused" and (only is None or completion.review.key_of(one.triple) in only)
             ],
             "infers": [label(t, display, names) for t in (follows[0] if follows else ())],
             "inferred": follows[1] if follows else None,
@@ -139,15 +134,13 @@ class Review(PageView):
         return completion.find_run(self.kg, text_value(values, "id", MAX_IRI))
 
     def _show(self, run: completion.CompletionRun) -> dict[str, Any]:
-        from mrag.completion.review import key_of
-
         display, names = Display(self.kg), _new_names(run)
         texts = self._passages([ref.iri for one in run.statements[:MOST] for ref in one.evidence])
         return {
             **_head(run),
             "statements": [
                 {
-                    "key": key_of(one.triple),
+                    "key": completion.review.key_of(one.triple),
                     **label(one.triple, display, names),
                     "confidence": one.confidence,
                     "verdict": one.verdict,
@@ -161,12 +154,11 @@ class Review(PageView):
         }
 
     def _passages(self, iris: Sequence[str]) -> dict[str, str]:
-        from mrag.completion.passages import evidence_graph
-
+        graph = completion.passages.evidence_graph(self.kg)
         passages: dict[str, str] = {}
         for query in queries.get("completion/passage-texts").batches("passage", sorted({*iris})):
             with books(self.kg) as store:
-                rows = store.select(query, Dataset((evidence_graph(self.kg),))).rows
+                rows = store.select(query, Dataset((graph,))).rows
             for passage, text in rows:
                 passages.setdefault(str(passage), str(text))
         return passages

@@ -31,8 +31,7 @@ Reply = tuple[Any, ...]
 class Child:
     """A child process that answers one request at a time, and can be killed at any time."""
 
-    spent = False
-    """Whether it is not to be used again, because it has not answered or has grown."""
+    spent = False  # Whether it is not to be used again, because it has not answered or has grown
 
     def __init__(self, module: str, *arguments: str, secrets: bool = False) -> None:
         self._lock = threading.Lock()

@@ -63,8 +63,7 @@ class Bounds:
 
 
 _CHILDREN: Reserve[Child] = Reserve()
-close_all = _CHILDREN.close
-"""End all children; the next piece of work starts new ones."""
+close_all = _CHILDREN.close  # End all children; the next piece of work starts new ones
 
 
 def defences() -> list[Defences]:
@@ -185,8 +184,7 @@ def _error(reply: tuple[Any, ...], bounds: Bounds) -> MragError:
     return _end(bounds) if reply[0] == "large" else LoadError(f"It cannot be read: {reply[1]}.")
 
 
-_MOST = 8
-"""Letters and digits of a subtag."""
+_MOST = 8  # Letters and digits of a subtag
 
 
 def well_formed_tag(tag: str) -> str:
@@ -227,13 +225,10 @@ def with_allowed_tags(quads: Iterable[ox.Quad], odd: Set[str]) -> Iterator[ox.Qu
         yield quad
 
 
-PART = 10_000
-"""Statements that are handed on at a time."""
-_SLOWEST = 100_000
-"""Bytes of a file that are read in a second at least; what takes longer is ended."""
+PART = 10_000  # Statements that are handed on at a time
+_SLOWEST = 100_000  # Bytes of a file that are read in a second at least; what takes longer is ended
 _OWN = ("urn:mrag:kg:", "urn:mrag:system", "urn:mrag:scratch:")
-_NOTED = 1 << 22
-"""Bytes after which progress is reported anew."""
+_NOTED = 1 << 22  # Bytes after which progress is reported anew
 
 
 def serialise(
@@ -399,8 +394,7 @@ def naming(*files: Path) -> Iterator[None]:
         raise
 
 
-MOST_GRAPHS: Final = 10_000
-"""Most named graphs of a knowledge graph; every query is given their names."""
+MOST_GRAPHS: Final = 10_000  # Most named graphs of a knowledge graph; every query is given their names
 
 
 def graph_names(sources: Sequence[Source], *, skip_bad_lines: bool = False) -> list[str]:

@@ -18,8 +18,7 @@ from typing import Any
 _NEW_NET, _NEW_USER = 0x40000000, 0x10000000
 _NO_NEW_PRIVS, _SET_FILTER, _ALL_THREADS = 38, 1, 1
 _EPERM, _KILL, _ERRNO, _ALLOW = 1, 0x80000000, 0x00050000, 0x7FFF0000
-_X32 = 0x40000000
-"""Bit of the call numbers of x86-64's second ABI, which would lead round the filter."""
+_X32 = 0x40000000  # Bit of the call numbers of x86-64's second ABI, which would lead round the filter
 
 # Calls that make or use a connection, that reach another process (its descriptors, its memory, its
 # namespaces), that start a program, and io_uring, which carries out calls without making them; each

@@ -117,8 +117,7 @@ def _term(plain: tuple[str, str, str | None, str | None] | None) -> Term | None:
     return literal(value, language, datatype)
 
 
-_OPENING = 600.0
-"""Seconds that a process may take to read a copy; a store in memory is read whole."""
+_OPENING = 600.0  # Seconds that a process may take to read a copy; a store in memory is read whole
 
 
 class Snapshot:
