@@ -19,8 +19,8 @@ from typing import IO, Any, AnyStr, Final
 
 import pyoxigraph as ox
 
+from mrag._patterns import compile_pattern
 from mrag.errors import LoadError
-from mrag.language.possessive import compile_pattern
 
 DEEPEST: Final = 1_000  # Most brackets, braces and quoted triples inside of each other
 LONGEST: Final = 15 << 20

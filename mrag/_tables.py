@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from importlib.resources import files
 from typing import Any
 
+from mrag._patterns import compile_late
+
 
 def tables(path: str) -> dict[str, Any]:
     """Return what a TOML file of this package holds, by its path in it.
@@ -48,4 +50,4 @@ def patterns(path: str) -> dict[str, re.Pattern[str]]:
     def whole(text: str) -> str:
         return re.sub(r"\{\{([a-z_]+)\}\}", lambda place: whole(every[place[1]]), text)
 
-    return {name: re.compile(whole(text)) for name, text in every.items()}
+    return {name: compile_late(whole(text)) for name, text in every.items()}

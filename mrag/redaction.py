@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from typing import Final
 from urllib.parse import quote, unquote
 
+from mrag._patterns import compile_late
+
 HIDDEN: Final = "***"  # What stands in place of a secret
 
 _PARTS: Final = (
@@ -26,17 +28,17 @@ _SHOWN: Final = frozenset(
     "context infer timeout format output default ruleset".split()
 )
 
-_RUN: Final = re.compile(r"""[^\s"'<>]+""")
-_PLACE: Final = re.compile(r"(?<=[a-z0-9+.-]:/)/?", re.IGNORECASE)
-_HOST: Final = re.compile(r"[^/?#]*")
+_RUN: Final = compile_late(r"""[^\s"'<>]+""")
+_PLACE: Final = compile_late(r"(?<=[a-z0-9+.-]:/)/?", re.IGNORECASE)
+_HOST: Final = compile_late(r"[^/?#]*")
 # A password may hold a slash that should have been escaped; a port and a path with an @ are none.
-_NAMED: Final = re.compile(r"[^:/?#@]+:(?!\d+(?:[/?#]|$))")
-_NAME: Final = re.compile(
+_NAMED: Final = compile_late(r"[^:/?#@]+:(?!\d+(?:[/?#]|$))")
+_NAME: Final = compile_late(
     r"""(?: [?&;\#] (?:amp;)? | %3f | %26) ([^\s=?&;\#<>"'%]+) (?: = | %3d)""", re.VERBOSE | re.IGNORECASE
 )
-_VALUE: Final = re.compile(r"""[^\s&\#<>"']+""")
+_VALUE: Final = compile_late(r"""[^\s&\#<>"']+""")
 
-_TARGET: Final = re.compile(r"""(?<![^\s"'<>])[^\s"'<>]+\?[^\s"'<>]*""")
+_TARGET: Final = compile_late(r"""(?<![^\s"'<>])[^\s"'<>]+\?[^\s"'<>]*""")
 """A URL, or what follows the host in one, within a line of a log."""
 
 

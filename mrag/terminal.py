@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TextIO, cast
 
+from mrag._patterns import compile_late
+
 # Controls of C0 but tab and newline, DEL and C1; the controls of bidi and line and paragraph separators; what
 # takes no room and so can hide words (soft hyphen, zero-width spaces and joiners, fillers, tags, selectors
 # beyond those of emoji); surrogates, which no encoding has, and annotation and other format characters.
@@ -30,10 +32,10 @@ _RTL = f"[{_LETTERS}]+"
 # as we print them, and end it: else two texts side by side would change places.
 _RUN = rf"{_RTL}(?:(?:[ \-.'’\"\u200c\u200d]|[ \-][0-9]+[ \-]){_RTL})*"
 _FSI, _PDI = "\u2068", "\u2069"
-_TEXT = re.compile(rf"(?P<own>{_FSI}{_RUN}{_PDI})|(?P<run>{_RUN})|[{_UNSEEN}]")
-_CONTROL = re.compile(rf"[{_UNSEEN}]")
+_TEXT = compile_late(rf"(?P<own>{_FSI}{_RUN}{_PDI})|(?P<run>{_RUN})|[{_UNSEEN}]")
+_CONTROL = compile_late(rf"[{_UNSEEN}]")
 # Most texts have neither; to see that is quick.
-_ANY = re.compile(rf"[{_UNSEEN}{_LETTERS}]")
+_ANY = compile_late(rf"[{_UNSEEN}{_LETTERS}]")
 # Letters without case, and symbols: joiners shape Persian, Indian and emoji sequences, nothing else.
 _JOINED = frozenset({"Lo", "Mn", "Mc", "So", "Sk"})
 

@@ -14,11 +14,13 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Final
 
+from mrag._patterns import compile_late
+
 _NO_SHAPE: Final = (
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff"
 )
-_HIDDEN: Final = re.compile(f"{_NO_SHAPE}]{{3,}}")
+_HIDDEN: Final = compile_late(f"{_NO_SHAPE}]{{3,}}")
 """Runs in which words could be hidden; shorter ones are part of emoji and of some scripts."""
 
 _UNSEEN: Final = f"{_NO_SHAPE}\u0300-\u036f]"
@@ -30,7 +32,7 @@ _DIGIT: Final = "[\\d\u00b2\u00b3\u00b9\u2070-\u2079\u2080-\u2089\u2460-\u249b\u
 _LETTER: Final = r"[^\W\d_]"
 _GAP: Final = rf"(?:\s|{_UNSEEN})*"
 _NAME: Final = rf"(?:{_LETTER}{_UNSEEN}*){{1,3}}{_DIGIT}|{_DIGIT}{{1,3}}(?!{_UNSEEN}*{_DIGIT})"
-_ID: Final = re.compile(
+_ID: Final = compile_late(
     rf"({_OPEN})(?={_GAP}(?:{_NAME})[{_DIGIT[1:-1]}{_UNSEEN[1:-1]}]*+{_GAP}"
     rf"(?:{_CLOSE}|[,;&/|+]|and\b|[-\u2010-\u2015:.]{_GAP}{_LETTER}{{0,3}}{_DIGIT}|\Z))",
     re.IGNORECASE,
@@ -39,7 +41,7 @@ _ID: Final = re.compile(
 
 _LESS: Final = "[<\uff1c\ufe64]"
 _IRI: Final = r"<[A-Za-z][A-Za-z0-9+.\-]*:[^\s<>\"{}|\\^`]+>"
-_MARKUP: Final = re.compile(
+_MARKUP: Final = compile_late(
     rf"(?!{_IRI})({_LESS})(?={_GAP}(?:[/|!?\uff0f\uff5c]|\Z)|{_UNSEEN}*(?:[^\W\d]|[\u2581\U0001f000-\U0001ffff]))"
     rf"|({_OPEN})(?={_UNSEEN}*(?:[/|]|g?[A-Z][A-Z_0-9]{{2,}}{_UNSEEN}*{_CLOSE}|(?:sop|eop){_CLOSE}))"
     rf"|(>)(?=>[A-Z_]+<<)|(\#)(?={_UNSEEN}*\#{_UNSEEN}*\#)"
@@ -52,7 +54,7 @@ def _spell(words: str) -> str:
 
 
 _SAID: Final = _spell("inferred enriched completed asserted")
-_MARK: Final = re.compile(
+_MARK: Final = compile_late(
     rf"([(\uff08])(?={_GAP}(?:all\s+)?(?:{_SAID}|said by a model){_GAP}[)\uff09])"
     rf"|({_OPEN})(?={_GAP}(?:{_SAID}){_GAP}{_CLOSE})"
     rf"|([)\uff09])(?={_GAP}(?:{_SAID}){_GAP}(?:\Z|[\])(\[,;.\"'\uff09]))",
@@ -60,13 +62,13 @@ _MARK: Final = re.compile(
 )
 """Where something stands that looks like the mark of a line or of a sentence."""
 
-_EDGE: Final = re.compile(rf"{_OPEN}(?!\\)")
-_OWN_ID: Final = re.compile(r"\[[A-Za-z]{1,3}\d+\] ")
-_OWN_MARK: Final = re.compile(r"(?s)(.*\))( (?:inferred|enriched|completed))")
-_NUMBERED: Final = re.compile(r"(?<!\S)[0-9]{1,3}[.)](?=\s|\Z)|.", re.DOTALL)
+_EDGE: Final = compile_late(rf"{_OPEN}(?!\\)")
+_OWN_ID: Final = compile_late(r"\[[A-Za-z]{1,3}\d+\] ")
+_OWN_MARK: Final = compile_late(r"(?s)(.*\))( (?:inferred|enriched|completed))")
+_NUMBERED: Final = compile_late(r"(?<!\S)[0-9]{1,3}[.)](?=\s|\Z)|.", re.DOTALL)
 _SIGNS: Final = "\t\n +<=>^`|~$\u2022\u25cf\u25cb\u25e6\u25a0\u25a1\u25aa\u25ab\u25b8\u25ba\u2023"
 """What may stand between sentences beside numbers of items and punctuation."""
-_BREAK: Final = re.compile("\r\n|[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+_BREAK: Final = compile_late("\r\n|[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _PICTURES: Final = {
     **{code: chr(0x2400 + code) for code in range(32) if chr(code) not in "\t\n"},
     0x7F: "\u2421",

@@ -19,7 +19,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 import mrag
-from mrag.language.possessive import LatePattern
+from mrag._patterns import LatePattern
 from mrag.retrieval.routing import MAX_COMPUTED
 
 ROOT = Path(mrag.__file__).parent

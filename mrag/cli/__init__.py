@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import sys
 import traceback
 from collections.abc import Iterator
@@ -107,6 +109,9 @@ app.callback()(start)
 
 def main() -> None:
     """Run the command line; errors of this package end with code 1 and one line of text."""
+    # What modules and tables are made of stays: looking through it again takes a tenth of a question.
+    gc.set_threshold(20_000, 20, 50)
+    atexit.register(gc.freeze)
     with guard():
         try:
             _run()

@@ -32,6 +32,7 @@ from urllib.error import HTTPError
 from urllib.request import ProxyHandler, Request, build_opener
 
 from mrag import untrusted
+from mrag._patterns import compile_late
 from mrag.config import is_loopback, ollama_host
 from mrag.errors import ModelError, MragError
 from mrag.redaction import brief, hide_in_logs
@@ -48,8 +49,8 @@ T = TypeVar("T")
 WAITING = logging.getLogger("mrag.waiting")  # Tells what is being waited for; the commands show it
 _SILENT: Final = 5.0  # seconds
 _MAX_TRIES: Final = 64
-_START: Final = re.compile(r"[{\[]")
-_COMMA: Final = re.compile(r",(\s*[\]}])")
+_START: Final = compile_late(r"[{\[]")
+_COMMA: Final = compile_late(r",(\s*[\]}])")
 _DOCTOR: Final = "Run `mrag doctor` to see which models can be had, or use --model none."
 
 
@@ -322,7 +323,7 @@ PREFERRED = (
 _QUICK = 0.3  # seconds within which Ollama must answer when nobody asked for it by name
 _PATIENT = 5.0
 _CONTEXT = 8192  # Ollama cuts prompts to 4096 tokens or less, silently, unless it is told
-_EMBEDDING = re.compile(r"embed|minilm|\bbge\b|bge-|\be5\b|\bgte\b|bert|rerank", re.IGNORECASE)
+_EMBEDDING = compile_late(r"embed|minilm|\bbge\b|bge-|\be5\b|\bgte\b|bert|rerank", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -462,7 +463,7 @@ def chat_ollama(name: str, settings: Mapping[str, Any]) -> BaseChatModel:
     return ChatOllama(model=name, base_url=host, **settings)
 
 
-_REASONING = re.compile(r"(?:o\d|gpt-5)\b")  # of OpenAI's; they take no temperature
+_REASONING = compile_late(r"(?:o\d|gpt-5)\b")  # of OpenAI's; they take no temperature
 
 
 def status(name: str | None = None) -> ModelStatus:

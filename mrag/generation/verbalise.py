@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from rdflib import Literal
 
+from mrag._patterns import compile_late
 from mrag._tables import tables
 from mrag.context.render import Line
 from mrag.generation.support.mentions import NAMING, VOCABULARY
@@ -23,10 +24,10 @@ from mrag.language.tokens import PREPOSITIONS, fold, stem, tokens, words
 from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM, XSD
 
 _COUNTS = r"(?:at least|at most|exactly) \d+"
-_EXPRESSION = re.compile(
+_EXPRESSION = compile_late(
     rf"\(.* (?:and|or) .*\)\Z|one of \(|not |inverse of |.+? (?:some|only|value|self|{_COUNTS})\b", re.DOTALL
 )
-_RELATED = re.compile(rf"(.+?) ((?:some|only|{_COUNTS}) [^()]+)\Z", re.DOTALL)
+_RELATED = compile_late(rf"(.+?) ((?:some|only|{_COUNTS}) [^()]+)\Z", re.DOTALL)
 _UNTOLD = "something"
 
 
@@ -108,7 +109,7 @@ PHRASES: Mapping[str, Phrases] = {
 }
 """The languages of answers without a model; in others they list labels and values."""
 
-_PLACEHOLDER = re.compile(r"\{(a s|a o|s|p|o|n|m|names)\}")
+_PLACEHOLDER = compile_late(r"\{(a s|a o|s|p|o|n|m|names)\}")
 
 
 def fill(template: str, **values: object) -> str:
@@ -143,7 +144,7 @@ _LINKING = PREPOSITIONS | words(
 )
 """Words at the beginning or the end of a label that is no noun."""
 
-_DE = re.compile(r"\bde (?=[AEIOUYÀÂÄÉÈÊËÎÏÔÖÙÛÜaeiouyàâäéèêëîïôöùûü])")
+_DE = compile_late(r"\bde (?=[AEIOUYÀÂÄÉÈÊËÎÏÔÖÙÛÜaeiouyàâäéèêëîïôöùûü])")
 
 
 def tell(language: str, line: Line, label: str, values: Sequence[str], marked: str, *, prose: bool) -> str:

@@ -15,9 +15,9 @@ from functools import cache, lru_cache
 from importlib.metadata import version
 from typing import Final
 
+from mrag._patterns import compile_late
 from mrag._tables import tables
 from mrag.errors import ConfigError
-from mrag.language.possessive import compile_late
 from mrag.language.tokens import s_stem
 
 AUTO: Final = "auto"  # Stands for the analyser of a graph's languages, see `by_languages`

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from mrag.language.possessive import compile_late, compile_pattern
+from mrag._patterns import compile_late, compile_pattern
 from mrag.language.tokens import FUNCTION_WORDS, PREPOSITIONS, VERBS, fold, words
 
 _FOREIGN = frozenset().union(*FUNCTION_WORDS.values()) - FUNCTION_WORDS["en"] | {"von"}

@@ -9,18 +9,19 @@ from enum import IntEnum
 from typing import Final
 from urllib.parse import unquote
 
+from mrag._patterns import compile_late
 from mrag.language.tokens import TextToken, bare, plain, tokens
 
-_BETWEEN = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\-\s]+")
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-_WORDY = re.compile(r"[A-Za-z][A-Za-z_\-]{2,}\Z")
-_PREFIX = re.compile(r"\A[\w.-]*:(?!//)(?=\w)")
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z]|[A-Z]\b)")
+_BETWEEN = compile_late(r"(?<=[a-z0-9])(?=[A-Z])|[_\-\s]+")
+_WORDS = compile_late(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_WORDY = compile_late(r"[A-Za-z][A-Za-z_\-]{2,}\Z")
+_PREFIX = compile_late(r"\A[\w.-]*:(?!//)(?=\w)")
+_HUMP = compile_late(r"(?<=[a-z0-9])(?=[A-Z][a-z]|[A-Z]\b)")
 _UPPER = "A-ZÀ-ÖØ-Þ"
-_PARTS = re.compile(rf"(?<=[^\W\d_{_UPPER}])(?=[{_UPPER}])|(?<=[{_UPPER}])(?=[{_UPPER}][a-zß-ÿ])|[\W_]+")
-_LETTERS = re.compile(r"[^\W\d_]{3}|\A[^\W\d_]{2}\Z")
-_HASH = re.compile(r"(?=.*\d)[0-9A-Fa-f\-]{8,}\Z")
-_PLACE = re.compile(
+_PARTS = compile_late(rf"(?<=[^\W\d_{_UPPER}])(?=[{_UPPER}])|(?<=[{_UPPER}])(?=[{_UPPER}][a-zß-ÿ])|[\W_]+")
+_LETTERS = compile_late(r"[^\W\d_]{3}|\A[^\W\d_]{2}\Z")
+_HASH = compile_late(r"(?=.*\d)[0-9A-Fa-f\-]{8,}\Z")
+_PLACE = compile_late(
     r"\A(?:https?|ftp)://[^/#?]*/?\Z|\A(?:mailto|tel|data):|\.(?:jpe?g|png|gif|svg|tiff?|webp|pdf|html?)\Z",
     re.IGNORECASE,
 )
@@ -92,9 +93,9 @@ def iri_words(iri: str) -> str | None:
 
 _ENDS: Final = r".,;:!?…)\]}>\"'’”»"
 _BEGINNINGS: Final = r"¿¡(\[{<\"'‘’“„«"
-_BEHIND: Final = re.compile(rf"(?:['’]s?)?[{_ENDS}]*")
-_BEFORE: Final = re.compile(rf"(?<![{_BEGINNINGS}])[{_BEGINNINGS}]*+\Z")
-_SIGN: Final = re.compile(rf"[^\w\s{_ENDS}]+(?![^\W_])")
+_BEHIND: Final = compile_late(rf"(?:['’]s?)?[{_ENDS}]*")
+_BEFORE: Final = compile_late(rf"(?<![{_BEGINNINGS}])[{_BEGINNINGS}]*+\Z")
+_SIGN: Final = compile_late(rf"[^\w\s{_ENDS}]+(?![^\W_])")
 
 
 class Likeness(IntEnum):

@@ -23,6 +23,7 @@ from typing import Final
 
 from rdflib import RDF, Literal, URIRef
 
+from mrag._patterns import compile_late
 from mrag.context.display import Display
 from mrag.language.english import (
     AUXILIARIES,
@@ -34,7 +35,6 @@ from mrag.language.english import (
     root,
     synonym_roots,
 )
-from mrag.language.possessive import compile_late
 from mrag.language.tokens import (
     AGENTS,
     LIGHT,

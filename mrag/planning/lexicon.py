@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pyoxigraph as ox
 
+from mrag._patterns import compile_late
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import is_asked, names_beside
 from mrag.graph.record import ALTERNATIVE, mark
@@ -30,7 +31,6 @@ from mrag.language.english import (
     root,
 )
 from mrag.language.names import Likeness, is_place, is_signed, likeness_at
-from mrag.language.possessive import compile_late
 from mrag.language.tokens import TextToken, fold, tokens
 from mrag.planning.lexical import Candidate, Dimension, Named, NameMention
 from mrag.planning.lexical.names import (

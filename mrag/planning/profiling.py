@@ -27,6 +27,7 @@ import numpy.typing as npt
 import pyoxigraph as ox
 from rdflib import URIRef
 
+from mrag._patterns import compile_late
 from mrag._tables import rows
 from mrag.errors import IndexError_
 from mrag.graph.kg import KnowledgeGraph, home
@@ -34,7 +35,6 @@ from mrag.graph.naming import is_asked
 from mrag.graph.record import ALTERNATIVE, LABELS, mark, touched_since
 from mrag.language.english import TABLES
 from mrag.language.names import name_parts, split_identifier
-from mrag.language.possessive import compile_late
 from mrag.planning.reader.quantities import unit_called
 from mrag.planning.schema import (
     ClassEdge,

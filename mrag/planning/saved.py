@@ -12,11 +12,11 @@ from typing import Any, Final, TypeAlias
 
 from rdflib import PROV, RDF, RDFS, XSD, Literal, URIRef
 
+from mrag._patterns import compile_late
 from mrag.errors import ConfigError, StoreError, TermError
 from mrag.generation.result import Answer
 from mrag.graph.books import books
 from mrag.graph.kg import KnowledgeGraph
-from mrag.language.possessive import compile_late
 from mrag.language.tokens import tokens
 from mrag.planning.accounting import account
 from mrag.planning.following import LastAnswer, goes_on

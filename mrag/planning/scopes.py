@@ -9,8 +9,8 @@ from typing import Any, TypeAlias, TypeVar
 
 from rdflib import OWL, RDF, RDFS, Literal, URIRef
 
+from mrag._patterns import compile_late
 from mrag.errors import ConfigError
-from mrag.language.possessive import compile_late
 from mrag.planning import plan as pl
 from mrag.planning.schema import ClassInfo, Schema
 from mrag.rdf.terms import to_ox

@@ -15,7 +15,7 @@ from typing import TypeAlias
 import pyoxigraph as ox
 from rdflib import Literal, URIRef
 
-from mrag.language.possessive import compile_late
+from mrag._patterns import compile_late
 from mrag.planning import plan as pl
 from mrag.planning.plan import Part, Plan, Relation
 from mrag.rdf import patterns as sparql

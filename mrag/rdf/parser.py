@@ -16,8 +16,8 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 from rdflib import RDF, BNode, Literal, URIRef
 from rdflib.term import Variable
 
+from mrag._patterns import compile_pattern
 from mrag.errors import QueryRefused, QueryTimeout
-from mrag.language.possessive import compile_pattern
 from mrag.rdf.queries import term
 from mrag.rdf.terms import DEFAULT_PREFIXES, XSD
 

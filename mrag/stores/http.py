@@ -28,8 +28,8 @@ from rdflib import BNode, Literal, URIRef
 from requests.adapters import HTTPAdapter
 from requests.auth import HTTPBasicAuth, HTTPDigestAuth
 
+from mrag._patterns import compile_late, compile_pattern
 from mrag.errors import ConfigError, EndpointError, LoadError, QueryRefused, QueryTimeout, StoreError
-from mrag.language.possessive import compile_pattern
 from mrag.loaders._records import JsonStream
 from mrag.loaders.rdf import Progress, Source
 from mrag.rdf.terms import XSD, Term, Triple, from_ox, literal
@@ -131,7 +131,7 @@ def access_from_env(given: Access | None = None) -> Access:
 
 
 _TRANSIENT = (429, 502, 503, 504)
-_TIMEOUTS = re.compile(
+_TIMEOUTS = compile_late(
     "timed out|timeout|time limit|took too long|deadline|has been cancelled|estimated execution time", re.I
 )
 _CHUNK = 1 << 16
@@ -422,9 +422,9 @@ def _says_timeout(text: str) -> bool:
 NT = "application/n-triples"
 _REPORT = "application/shacl-validation-report"
 _SHACL = "http://www.w3.org/ns/shacl#"
-_TAGS = re.compile(r"<[^<>]*>")
-_CODE = re.compile(r"<(?:script|style)\b", re.I)
-_CODE_END = re.compile(r"</(?:script|style)>", re.I)
+_TAGS = compile_late(r"<[^<>]*>")
+_CODE = compile_late(r"<(?:script|style)\b", re.I)
+_CODE_END = compile_late(r"</(?:script|style)>", re.I)
 
 
 def _text_of(page: str) -> str:
@@ -538,7 +538,7 @@ _OTHERS: Final = dict[str, tuple[ox.QueryResultsFormat | None, bytes]]({
 })  # fmt: skip
 OTHERS: Final = ", ".join(f"{kind};q=0.{9 - at}" for at, kind in enumerate(_OTHERS))
 """What is asked for where a server has no JSON."""
-_IS_IRI: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:[^\s<>\"{}|\\^`]+")
+_IS_IRI: Final = compile_late(r"[A-Za-z][A-Za-z0-9+.\-]*:[^\s<>\"{}|\\^`]+")
 
 
 class _Body(io.RawIOBase):

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from rdflib import XSD, Literal, URIRef
 
 import mrag
+from mrag._patterns import compile_pattern
 from mrag.errors import QueryRefused, QueryTimeout
-from mrag.language.possessive import compile_pattern
 from mrag.loaders import checks
 from mrag.rdf import parser, patterns
 from mrag.rdf.guard import paths_in_negation, read_gate

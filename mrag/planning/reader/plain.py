@@ -6,6 +6,7 @@ mended to is a word that the graph or this package reads, begins alike, and is t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence, Set
 from functools import cache, cached_property
 from typing import Final
@@ -48,7 +49,7 @@ def _english() -> Mapping[str, tuple[str, ...]]:
 
 @cache
 def _words() -> frozenset[str]:
-    return frozenset(w for w in word_pieces() if w.isalpha() and w.isascii() and len(w) > 3)
+    return frozenset(re.findall("(?m)^[a-z]{4,}$", "\n".join(word_pieces())))
 
 
 @cache

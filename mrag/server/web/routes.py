@@ -70,7 +70,7 @@ HEADERS = {
 HOWS = ("auto", "plan", "read")
 TOLD = ("sparql", "context", "way", "more", "words")
 FOLLOWED = ("question", "plan", "columns", "why", "follows")
-MAX_LABELLED = 500
+MAX_LABELLED = 5_000
 _ASKERS = 4
 
 

@@ -11,7 +11,7 @@ import { term } from "../triples.js";
 const ROW = 34;
 const AHEAD = 10;
 const LONGEST = 240;
-const AT_ONCE = 500;
+const AT_ONCE = 5_000;
 const MOST_NAMED = 20_000;
 const STILL = 60;
 
