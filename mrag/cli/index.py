@@ -148,13 +148,14 @@ def build_(
             "definition": _definition(graph, query),
             "runner": jobs.runner(runner, workers),
         }
-        with status("Building"):
-            index = generative.build_clues(graph, loaded.tokeniser, folder=folder, **how)
+        with progress("Building", unit="documents") as note:
+            index = generative.build_clues(graph, loaded.tokeniser, folder=folder, on_progress=note, **how)
         seconds = time.perf_counter() - started
         if as_json:
             show_json({"documents": len(index), "tokens": index.tokens, "seconds": round(seconds, 3)})
         else:
             show(f"{len(index):,} documents of {index.tokens:,} tokens, {seconds:.1f} s")
+            say(f'Next: `mrag clues search "…" --model {model}`.', style="dim")
 
 
 @clues_app.command("search")

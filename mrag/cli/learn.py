@@ -465,13 +465,15 @@ def generative_(
         )
     with status("Writing the model"):
         trained = f"hf:{generative.write_folder(learner.model, backbone.tokeniser.own, out / 'model')}"
-    loss = outcome.losses[-1]
+    first, loss = outcome.losses[0], outcome.losses[-1]
     if as_json:
         about = {"adapter": str(out), "model": trained, "pairs": len(pairs), "steps": outcome.steps}
         about |= {"of": outcome.total, "loss": loss, "interrupted": outcome.interrupted}
         show_json({**about, "seconds": round(outcome.seconds, 1)})
         return
-    show(f"{out}: {outcome.steps} of {outcome.total} steps on {len(pairs)} pairs, loss {loss:.3f}")
-    show(f"{trained}: the trained model, for `mrag clues`")
+    fell = f"loss {first:.3f} at first, {loss:.3f} now"
+    show(f"{out}: {outcome.steps} of {outcome.total} steps on {len(pairs)} pairs, {fell}")
+    show(f"{trained}: the trained model")
+    say(f"Next: `mrag clues build --model {trained}`, then `mrag clues search` with it.", style="dim")
     if outcome.interrupted:
         raise typer.Exit(commands.told("What was learnt is kept; run the same command again to resume."))

@@ -330,10 +330,12 @@ def build_clues(
     definition: Definition | None = None,
     folder: Path | None = None,
     runner: Runner | None = None,
+    on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> ClueIndex:
     """Build the clue index of a knowledge graph's documents.
 
-    It is kept in the `folder`, by default beside the store; of a store in memory, in memory.
+    It is kept in the `folder`, by default beside the store; of a store in memory, in memory. `on_progress` is
+    given how many documents are cut into tokens, and how many there are.
 
     Raises:
         ConfigError: If a query does not return `?documentID ?documentText`.
@@ -349,9 +351,15 @@ def build_clues(
         "tokeniser": tokeniser.fingerprint,
         "model": tokeniser.name,
     }
-    texts = ((iri, document_tokens(tokeniser, text)) for iri, text in clue_texts(kg, definition))
+    texts = list(clue_texts(kg, definition))
+
+    def cut() -> Iterator[tuple[str, Sequence[int]]]:
+        for done, (iri, text) in enumerate(texts, 1):
+            yield iri, document_tokens(tokeniser, text)
+            on_progress(done, len(texts))
+
     return ClueIndex.build(
-        texts, tokeniser.vocabulary, end=tokeniser.end, folder=place, extra=extra, runner=runner
+        cut(), tokeniser.vocabulary, end=tokeniser.end, folder=place, extra=extra, runner=runner
     )
 
 

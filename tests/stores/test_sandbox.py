@@ -224,7 +224,12 @@ def test_what_a_confined_process_writes_is_its_own(tmp_path: Path) -> None:
     assert (tmp_path / "file").stat().st_mode & 0o777 == 0o600
 
 
-def test_a_child_does_not_get_the_secrets_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_child_gets_no_secrets_of_the_environment_and_no_module_of_the_working_directory(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "mrag").mkdir()
+    (tmp_path / "mrag" / "__init__.py").write_text("raise SystemExit('shadows the package')")
+    monkeypatch.chdir(tmp_path)
     for name in ("MRAG_TOKEN", "MRAG_STORE_PASSWORD", "OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "5ecret-of-the-parent")
     child = Child("mrag.stores.process.task_child", str(2 << 30))

@@ -43,7 +43,7 @@ class Child:
         try:
             # This interpreter runs a module of ours; no shell, and no word of a user among the arguments.
             self._process = subprocess.Popen(  # noqa: S603
-                [sys.executable, "-m", module, *arguments],
+                [sys.executable, "-P", "-m", module, *arguments],  # no folder here stands for ours
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 env={**kept, "PYTHONPATH": path, LIFELINE: str(lifeline)},
