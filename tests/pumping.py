@@ -97,7 +97,11 @@ def expressions() -> list[Expression]:
             if isinstance(value, dict) and "" not in own.get(name, set()):  # each is asked for by its key
                 for key, one in value.items():
                     # Another module may ask for it by the same key.
-                    if isinstance(one, re.Pattern) and isinstance(one.pattern, str) and key in uses_of_keys:
+                    if (
+                        isinstance(one, re.Pattern | LatePattern)
+                        and isinstance(one.pattern, str)
+                        and key in uses_of_keys
+                    ):
                         add(one.pattern, one.flags, uses_of_keys[key], f"{where}: {name}[{key}]")
                 continue
             alone = isinstance(value, re.Pattern | LatePattern) and "" not in uses
