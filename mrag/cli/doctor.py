@@ -54,8 +54,6 @@ def doctor(
 
 
 def _server(url: str, write: bool) -> Iterator[CheckResult]:
-    from mrag.stores.text import text_index
-
     store, named = graphs.open_store(url)
     if not isinstance(store, stores.SparqlStore):
         return
