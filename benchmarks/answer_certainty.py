@@ -53,7 +53,7 @@ ASKED = {
 """Questions of a graph at most; of films, of each number of steps."""
 BUCKETS = ((0.0, 0.5), (0.5, 0.6), (0.6, 0.7), (0.7, 0.8), (0.8, 0.9), (0.9, 1.01))
 FOLDERS = {"made": MADE, "kinds": MADE.with_name("kinds")}
-IDLE = 2  # Questions that a graph does not answer, beside them
+IDLE = 3  # Questions that a graph does not answer, beside them
 
 
 def sources(mirror: Path | None) -> Iterator[tuple[str, str]]:

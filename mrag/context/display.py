@@ -30,6 +30,8 @@ _DEPTH = 4
 _First: TypeAlias = Callable[[str], OxTerm | None]
 _Show: TypeAlias = Callable[[OxTerm], str]
 _RELATION = 16
+_KEYS = frozenset("no nr num nbr number id identifier code key".split())
+"""How properties are called that say by which number or code a record goes."""
 
 
 class Display:
@@ -62,7 +64,31 @@ class Display:
             return label
         if iri.startswith(SKOLEM):
             return self.anonymous(iri)
+        if (kind := self.keyed(iri)) is not None:
+            return " ".join(kind)
         return VOCABULARY.get(iri) or self.relation(iri) or iri_words(iri) or curie(iri, self.kg.prefixes)
+
+    def keyed(self, iri: str) -> tuple[str, str] | None:
+        """Return the kind of a thing without a name, and the number or code in its IRI that it goes by."""
+        if iri in VOCABULARY or not iri[-1:].isdigit():
+            return None
+        reader = reader_of(self.kg)
+        if reader is not None and not reader.is_nameless(iri):
+            return None
+        return keep(self.kg, "keys", iri, lambda: self._key(iri))
+
+    def _key(self, iri: str) -> tuple[str, str] | None:
+        if labels(self.kg, [iri])[iri]:
+            return None
+        statements = read(self.kg, iri, "out", scan=_RELATION, share=_RELATION).statements
+        kinds = [o.value for _, p, o, _g in statements if p == RDF + "type" and isinstance(o, ox.NamedNode)]
+        for _, p, o, _g in sorted(statements, key=lambda x: (x[1], str(x[2]))):
+            called = (local_words(re.split(r"[#/:]", p)[-1]) or "").split(" ")[-1]
+            if not (isinstance(o, ox.Literal) and kinds and called.lower() in _KEYS):
+                continue
+            if iri.endswith(o.value) and not iri[: -len(o.value)][-1:].isalnum():
+                return labels(self.kg, kinds[:1])[kinds[0]] or self.predicate(kinds[0]), o.value
+        return None
 
     def relation(self, iri: str) -> str | None:
         """Put an entity without a name that relates others in words, as `film role (Ann, director)`.

@@ -34,7 +34,7 @@ from platformdirs import user_data_path
 
 from mrag.errors import ConfigError, QueryTimeout, StoreError
 from mrag.graph import loading
-from mrag.graph.naming import fetch_labels, language_rank, naming_properties
+from mrag.graph.naming import fetch_labels, language_rank, names_over, naming_properties
 from mrag.graph.record import (
     UNNAMED,
     GraphChange,
@@ -55,6 +55,7 @@ from mrag.graph.record import (
 from mrag.loaders.rdf import Progress, sources, with_imports
 from mrag.rdf import queries
 from mrag.rdf.guard import EXPLICIT, IMPLICIT, PROVENANCE, ReadQuery, read_gate
+from mrag.rdf.namespaces import WIKIBASE
 from mrag.rdf.patterns import to_data
 from mrag.rdf.terms import DEFAULT_PREFIXES, Quad, Term, Triple, iri, to_ox
 from mrag.storage.files import make_folder
@@ -306,10 +307,26 @@ class KnowledgeGraph(Shortcuts):
         found = {e: kept[e] for e in requested if e in kept}
         missing = [e for e in requested if e not in found]
         if missing:
-            naming = self.profile().naming
-            found.update(fetch_labels(self.store, self.dataset(), missing, naming, self._languages))
+            naming, claims = self.profile().naming, self.claims()
+            told = {e: claims.get(e, e) for e in missing}
+            read = fetch_labels(self.store, self.dataset(), [*told.values()], naming, self._languages)
+            found.update({e: read[by] for e, by in told.items()})
+            if nameless := [e for e in missing if found[e] is None]:
+                for e, names in names_over(self, nameless).items():
+                    best = min(names, key=lambda name: language_rank(name[0], self._languages))
+                    found[e] = " ".join(best[1].split())
             kept.update(found)
         return {e: found[e] for e in requested}
+
+    def claims(self) -> Mapping[str, str]:
+        """Return the entities that tell what properties are called, as those of Wikidata do."""
+
+        def find() -> dict[str, str]:
+            if WIKIBASE + "directClaim" not in self.profile().predicates:
+                return {}
+            return {str(p): str(e) for p, e in self.select(queries.get("label/claims").text)}
+
+        return self.cached("claims", find)
 
     @property
     def known_labels(self) -> dict[str, str | None]:

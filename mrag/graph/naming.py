@@ -41,6 +41,8 @@ _UNITS: Final = frozenset(NAMES["units"].split())
 """Words of properties that tell what a number is counted in, which names nothing."""
 _PARTS: Final = {part: tuple(names) for part, names in NAMES["parts"].items()}
 """What properties of the parts of a person's name are called at the end of their IRIs."""
+_CODE: Final = re.compile(r"\A[a-z]\d+ ?i? ")
+"""What stands before the words of properties of CIDOC CRM."""
 _WORDS: Final = re.compile(r"[^\W\d_]{2}")
 _ADDRESS: Final = re.compile(r"://|\A\S+@\S+\Z|\A(?:/|[A-Za-z]:\\)")
 LabelText = tuple[int, str, str]  # The place of a property among those of labels, a language tag, and a text
@@ -77,7 +79,7 @@ def naming_properties(kg: KnowledgeGraph, counts: Mapping[str, int], named: Sequ
             continue
         sample = members.bind(**{"class": [c]}, most=_LOOKED_AT, sample=_SAMPLE, property=named)
         texts = _texts_of(kg, sample)
-        if best := most_selective(texts, min(lacking, _SAMPLE)):
+        if best := most_selective(texts, min(lacking, _SAMPLE), iri_words(c) or ""):
             counts_of[best] += size
             if part := name_part(best):
                 others = {str(p) for _, p, _ in texts if name_part(str(p)) not in ("", part)}
@@ -93,8 +95,43 @@ def naming_properties(kg: KnowledgeGraph, counts: Mapping[str, int], named: Sequ
 @lru_cache(maxsize=4096)
 def name_part(p: str) -> str:
     """Return the part of a person's name that a property gives: "given", "family", or "" for others."""
-    words = " ".join(name_parts(iri_words(p) or "")).casefold()
+    words = " ".join(("", *name_parts(iri_words(p) or ""))).casefold()
     return next((part for part, names in _PARTS.items() if words.endswith(names)), "")
+
+
+def naming_ways(kg: KnowledgeGraph) -> list[tuple[str, str]]:
+    """Return the pairs of properties by which things have names over a node, as titles of works are."""
+
+    def find() -> list[tuple[str, str]]:
+        counts = kg.profile().predicates
+        first, last = (
+            [p for p in sorted(counts) if _plain(p) in NAMES["over"][end]] for end in ("first", "last")
+        )
+        return list(product(first, last)) if first else []
+
+    return kg.cached("naming ways", find)
+
+
+def _plain(p: str) -> str:
+    words = " ".join(name_parts(re.split(r"[/#:]", p)[-1])).lower()
+    return _CODE.sub("", words)
+
+
+def names_over(kg: KnowledgeGraph, things: Sequence[str] = ()) -> dict[str, list[tuple[str, str]]]:
+    """Return the names that things, by default all, have over a node, each with its language, best first.
+
+    What a node tells that is called an identifier comes last.
+    """
+    if not (ways := naming_ways(kg)):
+        return {}
+    texts = [queries.get("label/over").bind(first_last=ways)]
+    if things:
+        texts = [*queries.get("label/over-of").batches("thing", things, first_last=ways)]
+    found: defaultdict[str, list[tuple[bool, str, str]]] = defaultdict(list)
+    for thing, kind, name in (row for text in texts for row in kg.select(text)):
+        if isinstance(thing, URIRef) and isinstance(name, Literal):
+            found[str(thing)].append(("identifier" in str(kind).lower(), name.language or "", str(name)))
+    return {thing: [(tag, name) for _, tag, name in sorted(some)] for thing, some in found.items()}
 
 
 def whole_name(texts: Iterable[tuple[str, str]]) -> str | None:
@@ -125,17 +162,17 @@ def _texts_of(kg: KnowledgeGraph, sample: str) -> list[Row]:
     ]
 
 
-def most_selective(rows: Iterable[Row], members: int) -> str | None:
-    """Return the property that tells things apart best by a short text; None if none does."""
+def most_selective(rows: Iterable[Row], members: int, kind: str = "") -> str | None:
+    """Return the property that tells things of a kind apart best by a short text; None if none does."""
     texts: defaultdict[str, list[tuple[str, str, str]]] = defaultdict(list)
     for member, p, text in rows:
         if isinstance(text, Literal):
             texts[str(p)].append((str(member), text.language or "", " ".join(str(text).split())))
-    scored = ((_score(p, values, members), p) for p, values in texts.items())
+    scored = ((_score(p, values, members, kind), p) for p, values in texts.items())
     return min(((score, p) for score, p in scored if score is not None), default=(None, None))[1]
 
 
-def _score(p: str, rows: Sequence[tuple[str, str, str]], members: int) -> tuple[float, ...] | None:
+def _score(p: str, rows: Sequence[tuple[str, str, str]], members: int, kind: str) -> tuple[float, ...] | None:
     """Return how well a property names things, less for better; None if it does not."""
     having = len({member for member, _, _ in rows})
     slots = len({(member, language) for member, language, _ in rows})
@@ -149,8 +186,10 @@ def _score(p: str, rows: Sequence[tuple[str, str, str]], members: int) -> tuple[
     words = [word.casefold() for word in name_parts(iri_words(p) or "")]
     if not _UNITS.isdisjoint(words):
         return None
-    called = bool(words) and words[-1] in _NAME
-    return (not called, -round(distinct * having / max(members, 1), 2), length)
+    # What is called as the things are names them, too: the institution of an institution.
+    called = bool(words) and (words[-1] in _NAME or " ".join(words) == kind.casefold())
+    coded = 2 * sum(text.isupper() and text.isalpha() for text in values) > len(values)
+    return (not called, coded, -round(distinct * having / max(members, 1), 2), length)
 
 
 def _is_worded(text: str) -> bool:

@@ -13,7 +13,7 @@ for, by the plan and then by the rows.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -25,6 +25,7 @@ from rdflib import RDF, Literal, URIRef
 
 from mrag._patterns import compile_late
 from mrag.context.display import Display
+from mrag.graph.kg import KnowledgeGraph
 from mrag.language.english import (
     AUXILIARIES,
     CONVERSES,
@@ -72,7 +73,7 @@ from mrag.planning.reader.units import Unit, units_of
 from mrag.planning.readings import FoundReading, Reading
 from mrag.planning.run import PlanResult
 from mrag.planning.schema import PropertyInfo, Schema, most_of
-from mrag.planning.scopes import walk
+from mrag.planning.scopes import walk, with_classes
 from mrag.rdf import queries
 
 _NUMBER: Final = compile_late(r"\d+(?:\.\d+)?")
@@ -114,6 +115,7 @@ class PlanUse:
     @classmethod
     def of(cls, plan: Plan, shown: Sequence[str], schema: Schema) -> PlanUse:
         """Return what a plan uses of a graph of which some columns are told."""
+        plan = with_classes(plan, schema.said_by)
         told = tuple(c.value for c in plan.columns if c.name in shown)
         use = cls(plan, schema, told or tuple(c.value for c in plan.columns))
         for part in walk(plan):
@@ -144,6 +146,8 @@ class PlanUse:
                 self._constant(right)
                 if isinstance(right, Literal):
                     self.bounds.append((self.unknowns(left), right))
+            case Contains(text=tag, position="language"):
+                self.done.add(f"lang:{tag}")
             case Contains(value=value, text=text):
                 self.done.add("contains")
                 self._constant(Literal(text))
@@ -271,6 +275,9 @@ _SURE: Final = 0.9
 _CLEAR: Final = 0.6
 _ROWS: Final = 20
 """Rows whose kinds are looked at."""
+_HALF: Final = 0.5
+_TRIPLES: Final = 2_000
+"""Triples of what they show."""
 _FACTORS: Final = (1.0, 7.0, 12.0, 24.0, 60.0, 100.0, 365.0, 1e3, 3_600.0, 86_400.0, 604_800.0, 1e6)
 """What numbers differ by in other units."""
 _YEARS: Final = range(1000, 2200)
@@ -303,6 +310,8 @@ _ENDS: Final = PREPOSITIONS | AUXILIARIES | (_QUESTION_WORDS - {"what"}) | words
 """Words that end the noun that is asked for."""
 _NOT: Final = words("not no never without none")
 _MORE: Final = words("more less fewer")
+_HAVING: Final = words("with has have having had")
+_DEGREES: Final = words("more most less least")
 _PLACES: Final = frozenset(map(root, _TABLE["place"]))
 _TIMES: Final = frozenset(map(root, _TABLE["time"]))
 _PERSONAL: Final = frozenset(map(root, _TABLE["personal"]))
@@ -329,11 +338,13 @@ class Gap:
         words: Words of the question, or what the plan names.
         kind: What is missing, or what is there and not asked for.
         loose: Whether it may well be said otherwise.
+        kindred: Whether it is what is asked for, and may be what the things that are told call themselves.
     """
 
     words: str
     kind: str
     loose: bool = False
+    kindred: bool = False
 
 
 @dataclass(frozen=True)
@@ -353,6 +364,11 @@ class Verdict:
         """Return the words that the gaps are about, each once."""
         return tuple(dict.fromkeys(gap.words for gap in self.gaps))
 
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Return those words without whose counterpart a plan cannot be what was asked for."""
+        return tuple(dict.fromkeys(gap.words for gap in self.gaps if not gap.kindred))
+
 
 class _Sides:
     """A question and a plan side by side."""
@@ -369,6 +385,9 @@ class _Sides:
         units = units_of(lexicon, question, self.words, self.mentions)
         every = [u for u in units if u.kind == "cue" and u.cue in _TABLE["cues"]]
         self.cues = [c for c in every if not any(_is_within(c, o) for o in every)]
+        done = (u for u in units if u.kind == "cue" and u.cue[:5] == "lang:" and u.cue in use.done)
+        self.spoken = {at for u in done for at in range(u.start, u.end)}
+        """The places of words for the language that a plan asks for."""
         self.bounds = [u for u in units if u.kind == "quantity" and u.op != "="]
         self.ranks = [u for u in units if u.part == "rank" and len(u.values) == 1]
         times = [u for u in units if u.kind == "time" and not self._is_noun(u)]
@@ -594,6 +613,13 @@ class _Sides:
         return any(self.lexicon.likeness(said, name) >= _ALIKE for said in (*self.low, *pairs))
 
     @cached_property
+    def unsaid_kind(self) -> bool:
+        """Return whether no word of the question names the kind of what is told."""
+        shown = {unknown for value in self.use.shown for unknown in self.use.unknowns(value)}
+        kinds = set[str]().union(*map(self.use.kinds, shown))
+        return not (kinds and (self.names(kinds) & set(self.roots) or self.read_as(kinds)))
+
+    @cached_property
     def reasoned(self) -> bool:
         """Return whether the question names each relation of the plan, or what is at both of its ends."""
         said = set(self.roots) | {other for own in self.roots for other in synonym_roots().get(own, ())}
@@ -668,7 +694,7 @@ class _Sides:
 
 def _words(sides: _Sides) -> Iterator[Gap]:
     """Yield words that carry meaning and have no counterpart in the plan."""
-    said = sides.numbered.union(*(range(c.start, c.end) for c in sides.cues))
+    said = sides.numbered.union(sides.spoken, *(range(c.start, c.end) for c in sides.cues))
     open_ = [at for at in range(len(sides.low)) if at not in said and _carries(sides, at)]
     open_ = [at for at in open_ if not sides.covers(at) and not _is_code(sides, at)]
     if open_ and (sides.use.texts or sides.use.numbers):
@@ -688,7 +714,8 @@ def _words(sides: _Sides) -> Iterator[Gap]:
         named = any(c.way == "exact" and c.kind in ("entity", "value") for c in sides.covering(at))
         proper = named and not sides.words[at].raw.islower()
         kind = "name" if proper else "asked" if asked and near < _NEAR else "word"
-        yield Gap(sides.words[at].raw, kind, loose)
+        plain = sides.words[at].raw.islower() and not sides.is_called(at)
+        yield Gap(sides.words[at].raw, kind, loose, asked and plain and sides.unsaid_kind)
 
 
 def _is_loose(sides: _Sides, at: int, noun: bool, asked: bool, near: float) -> bool:
@@ -706,16 +733,22 @@ def _is_loose(sides: _Sides, at: int, noun: bool, asked: bool, near: float) -> b
     if not noun:
         return sides.roots[at] in _LIGHT
     known = any(c.way in ("exact", "inflected", "synonym") and c.score > _CLEAR for c in sides.covering(at))
+    beside = at > 0 and not sides.mark(at) and sides.covers(at - 1)
+    person = sides.low[at] in _TABLE["persons"]
+    if person and beside and _is_first(sides, at - 1) and not sides.is_called(at):
+        return True  # whose "contact person" is told by a contact name
     if known or sides.is_called(at):
         return False
+    if sides.low[at].removesuffix("s") in _TABLE["portion"] and sides.low[at + 1 : at + 2] == ["of"]:
+        return True  # "a bottle of Chang" costs what it does
     two, alike_ = sides.low[max(0, at - 2) : at], sides.kinship(at)
     everything = two[1:] in (["the"], ["our"], ["this"]) and two[0] in PREPOSITIONS
     if everything and at + 1 == len(sides.low) and alike_ >= _AKIN and not sides.low[at].endswith("s"):
         return True  # "in the league" is all that a graph is about
-    beside = at > 0 and not sides.mark(at) and sides.covers(at - 1)
-    if beside and alike_ >= _AKIN and _is_first(sides, at - 1) and _carries(sides, at - 1):
-        return True  # "faculty members" are the faculty
-    if sides.low[at] in _TABLE["persons"]:
+    valued = at > 2 and sides.low[at - 3] in _HAVING and sides.low[at - 2] in ("a", "an", "the")
+    if beside and alike_ >= _AKIN and _is_first(sides, at - 1) and _carries(sides, at - 1) and not valued:
+        return True  # "faculty members" are the faculty, but what is "with the keyword law" has one of many
+    if person:
         return True
     # On a graph without classes nothing is called a song; but what is asked for "of" something is a relation.
     if not sides.classless or sides.low[at + 1 : at + 2] == ["of"]:
@@ -740,8 +773,9 @@ def _carries(sides: _Sides, at: int) -> bool:
     low, before = sides.low[at], sides.low[at - 1 : at]
     if [*before, low] in (["so", "far"], ["as", "well"]) and sides.low[at + 1 : at + 2] != ["as"]:
         return False
+    plain = low.removesuffix("ly") if before and before[0] in _DEGREES else low  # "most recently issued"
     if (
-        positive(low) == low
+        positive(plain) == plain
         and (
             low in _TABLE["any measure"]
             or (before and before[0] in ("how", "more", "most", "less", "least", "as"))
@@ -777,7 +811,7 @@ def _is_passed(sides: _Sides, at: int, follows: bool) -> bool:
     measured = (
         at and not sides.mark(at).strip("- ") and at - 1 in sides.numbered and not _describes(sides, at)
     )
-    measured = measured and sides.kinship(at) >= _AKIN
+    measured = measured and sides.kinship(at) >= _AKIN and not sides.is_of_another(at)
     if not (called or kind) and (measured or (at and low[at - 1] == "per")):
         return True  # a unit, or what one costs
     goes_on = follows or sides.covers(at - 1)
@@ -941,7 +975,8 @@ def _operations(sides: _Sides) -> Iterator[Gap]:
             said = sides.low[cue.start : cue.end]
             said = [w for w in said if cue.cue == "not" and w in _NOT][:1] or said
             yield Gap(" ".join(said), cue.cue)
-    yield from (Gap(w, "unsupported") for w in sides.low if w in _TABLE["not computed"] - sides.own)
+    missed = (at for at, w in enumerate(sides.low) if w in _TABLE["not computed"] and not sides.is_own(at))
+    yield from (Gap(sides.low[at], "unsupported") for at in missed)
     yield from _superlatives(sides)
     yield from _idle(sides)
     yield from _back(sides)
@@ -1114,7 +1149,8 @@ def _is_measured(sides: _Sides, at: int) -> bool:
     """Return whether a plan has what an adjective is a measure of, where not any number will do."""
     if sides.low[at] in ("most", "least") and positive(next(iter(sides.low[at + 1 :]), "")) is not None:
         at += 1
-    use, plain = sides.use, positive(sides.low[at])
+    recent = sides.low[at + 1 : at + 2] == ["recently"]
+    use, plain = sides.use, "recent" if recent else positive(sides.low[at])
     if plain is None or plain in _TABLE["any measure"] or {"days", "/"} & use.done:
         return True
     if "count" in use.done and plain in _TABLE["measure of numbers"]:
@@ -1137,7 +1173,8 @@ def _compared(sides: _Sides) -> Iterator[Gap]:
     both = any(not isinstance(c.left, Literal) and not isinstance(c.right, Literal) for c in measures)
     ordered = {"order", "maximum", "minimum", "without", "!=", "-", "/"} & use.done
     than = low.index("than") if "than" in low else 0
-    if than and not (measures or ordered or sides.is_own(than - 1)):
+    relations = sides.names(use.properties)
+    if than and not (measures or ordered or sides.roots[than - 1] in relations):
         yield Gap("than", "comparison")
     for at in (at for at, word in enumerate(low) if word == "than"):
         more = [w for w in low[max(0, at - 3) : at] if w in _MORE or positive(w) not in (None, w)][-1:]
@@ -1184,7 +1221,8 @@ def _not_said(sides: _Sides) -> Iterator[Gap]:
     if "average" in shown and not averages:
         yield Gap("average", "operation")
     at = low.index("than") if "than" in low else 0
-    other = at and (low[at - 1] in ("other", "rather") or sides.is_own(at - 1))  # "broader than"
+    # "Broader than" may be a relation.
+    other = at and (low[at - 1] in ("other", "rather") or sides.roots[at - 1] in sides.names(use.properties))
     if at and not other and use.done.isdisjoint(_COMPARING):
         yield Gap(" ".join(low[at - 1 : at + 1]), "comparison")
     asks = not _QUESTION_WORDS.isdisjoint(low[1:])
@@ -1485,6 +1523,37 @@ def of_the_kind(lexicon: Lexicon, question: str, found: Sequence[FoundReading]) 
         else:
             kept.append((reading, result))
     return kept + short
+
+
+def described_so(kg: KnowledgeGraph, found: Sequence[FoundReading]) -> list[FoundReading]:
+    """Return readings that leave a noun unread; what it is asked for has to be described by it.
+
+    That terms are activities, and things structures, is often said in their definitions alone. Where most of
+    what is shown does not say so, the noun tells something else, and is ignored.
+
+    Raises:
+        StoreError: If the store fails.
+    """
+    shown = {
+        at: [str(cell) for row in result.rows[:_ROWS] for cell in row if isinstance(cell, URIRef)]
+        for at, (reading, result) in enumerate(found)
+        if reading.unread
+    }
+    wanted = sorted({thing for some in shown.values() for thing in some})[: 5 * _ROWS]
+    texts = defaultdict[str, list[str]](list)
+    query = queries.get("context/out")
+    for thing, _, text in kg.select(query.bind(entity=wanted, limit=_TRIPLES)) if wanted else ():
+        if isinstance(text, Literal):
+            texts[str(thing)].append(str(text))
+    roots = {thing: roots_in(some, 200) for thing, some in texts.items()}
+    told = list(found)
+    for at, things in shown.items():
+        reading, result = found[at]
+        words = {root(word.lower()) for word in reading.unread}
+        share = sum(words <= roots.get(thing, set()) for thing in things) / max(len(things), 1)
+        if share < _HALF:
+            told[at] = replace(reading, ignored=(*reading.ignored, *reading.unread), unread=()), result
+    return told
 
 
 def _things_shown(reading: Reading, result: PlanResult) -> list[str]:

@@ -26,7 +26,7 @@ from mrag.generation.result import (
 )
 from mrag.graph.kg import KnowledgeGraph
 from mrag.language.grammar import join, plural
-from mrag.planning.accounting import account, of_the_kind
+from mrag.planning.accounting import account, described_so, of_the_kind
 from mrag.planning.certainty import (
     excludes_by_reading,
     in_units,
@@ -238,7 +238,7 @@ def answer_of(
         reading.shown,
         tuple(rows),
         reading.confidence,
-        reading.ignored,
+        (*reading.ignored, *reading.unread),
         tuple(others_of(display, rows, others, name)),
         result.truncated,
         runners_up,
@@ -313,6 +313,7 @@ _EXPLAINING = 0.03
 
 
 READ: Final = "every word was read, and the graph can compute it"
+ALMOST: Final = "the graph can compute what is likely meant, but not every word was read"
 """Why a question is computed."""
 HELPED: Final = "; a language model helped to read it"
 """What is added where it did."""
@@ -429,6 +430,7 @@ def _ranked(
 ) -> list[FoundReading]:
     """Return readings with their certainty, and the words that they leave out; the most certain first."""
     told = [(_accounted(kg, question, reading, before), result) for reading, result in found]
+    told = described_so(kg, told)
     return sorted(
         of_the_kind(lexicon_of(kg), question, weighed(kg, told)),
         key=lambda one: (len(one[0].ignored), -one[0].confidence),
@@ -440,8 +442,10 @@ def _accounted(kg: KnowledgeGraph, question: str, reading: Reading, before: Plan
     if "score" not in reading.features and before is None:
         return reading
     said = reader_of(kg).glosses.of(question).text  # in English, whatever it is asked in
-    left = account(lexicon_of(kg), said, reading.plan, reading.shown, before).words
-    return replace(reading, ignored=tuple(dict.fromkeys((*reading.ignored, *left))))
+    left = account(lexicon_of(kg), said, reading.plan, reading.shown, before)
+    ignored = tuple(dict.fromkeys((*reading.ignored, *left.missing)))
+    unread = tuple(word for word in left.words if word not in ignored)
+    return replace(reading, ignored=ignored, unread=unread)
 
 
 def _rephrased(
@@ -543,7 +547,7 @@ def _computed(
         instead = () if given.computed is None or taken.ignored else offered(given.computed, reading)
         given = replace(given, why=helped)
         return Attempt(given, False, doubt, True, taken, instead, bool(helped), tuple(every))
-    why = (taken.note or READ) + helped
+    why = (ALMOST if taken.unread else taken.note or READ) + helped
     return Attempt(replace(given, why=why), True, why, True, taken, (), bool(helped), tuple(every))
 
 
@@ -561,14 +565,16 @@ def _several_units(kg: KnowledgeGraph, plan: Plan, schema: Schema) -> str:
 
 def _doubt(taken: Reading, result: PlanResult, others: Sequence[Sequence[Any]], least: float = EVEN) -> str:
     """Return why a reading is not given unasked, "" if it is."""
-    if taken.ignored:
-        words = ", ".join(f"“{word}”" for word in dict.fromkeys(taken.ignored))
+    none = is_nothing((taken, result))
+    # That there is nothing of what was not understood tells nothing.
+    if missing := (*taken.ignored, *(taken.unread if none else ())):
+        words = ", ".join(f"“{word}”" for word in dict.fromkeys(missing))
         return f"not understood: {words}"
     if taken.measured is not None and taken.measured["unnamed"]:
         return "what it finds has no name"
     if taken.confidence < least:
         return f"the reading is not certain enough ({taken.confidence:.2f})"
-    none = is_nothing((taken, result)) and not alike_named(taken.plan)
+    none = none and not alike_named(taken.plan)
     if none and any(not (r.ignored or is_nothing((r, found))) for r, found in others):
         return "this reading finds nothing, but another one does"
     return ""
@@ -588,7 +594,7 @@ def _nothing(
     if isinstance(found, str):
         return Attempt(None, False, found)
     counts = all(aggregates(c.value) for c in plan.columns)
-    if found.rows or best.ignored or counts:
+    if found.rows or best.ignored or best.unread or counts:
         return Attempt(None, False, "nothing in this graph fits the question")
     said = untrusted.one_line(looked_for(plan, TermNamer(kg)))
     ((best, _),) = weighed(kg, [(best, found)])

@@ -20,8 +20,10 @@ from mrag.planning.loosening import Nothing
 from mrag.planning.plan import Aggregate, Block, Comparison, Plan
 from mrag.planning.profiling import classes_of, schema_of
 from mrag.planning.reader.reader import LONGEST
-from mrag.planning.readings import FoundReading, alike_named
+from mrag.planning.readings import FoundReading, Reading, alike_named
 from mrag.planning.schema import PropertyInfo, Schema
+from mrag.rdf import queries
+from mrag.rdf.namespaces import SKOLEM
 
 
 def may_be_absent(kg: KnowledgeGraph, plan: Plan, schema: Schema) -> bool:
@@ -110,7 +112,7 @@ FEATURES: Final[Mapping[str, int]] = {
 - no, yes: whether it is a no or a yes
 - single: whether the answer is one row
 - ones: whether all of several counts are 1, as where a wrong thing is counted for each
-- unnamed: whether a thing is shown that has no name, in the graph or in its IRI
+- unnamed: whether a thing is shown that has no name, in the graph or in its IRI, though more is told of it
 - empty: how likely the readings are that find nothing
 - skipped: names and values of the question that were passed over
 - turned: how far from the likeliest ways are by which things are tied
@@ -119,6 +121,8 @@ FEATURES: Final[Mapping[str, int]] = {
 _LEAST: Final = 1e-4
 _LOOKED_AT: Final = 20
 """Rows in which things without a name are looked for."""
+_TRIPLES: Final = 400
+"""Triples of these at most that are looked at."""
 
 
 def _measure(
@@ -203,7 +207,11 @@ def _shows_unnamed(kg: KnowledgeGraph, one: FoundReading) -> bool:
     at = [n for n, name in enumerate(result.columns) if name in reading.shown]
     shown = {str(row[n]) for row in result.rows[:_LOOKED_AT] for n in at if isinstance(row[n], URIRef)}
     bare = sorted(iri for iri in shown if iri_words(iri) is None)
-    return bool(bare) and not all(kg.labels(bare).values())
+    if not bare or all(kg.labels(bare).values()):
+        return False
+    # What is only pointed at, such as a page or a licence, is told by its IRI.
+    own = kg.select(queries.get("context/out").bind(entity=bare, limit=_TRIPLES))
+    return any(iri.startswith(SKOLEM) for iri in bare) or any(URIRef(str(p)) != RDF.type for _, p, _ in own)
 
 
 def _answer(one: FoundReading) -> object:
@@ -300,6 +308,14 @@ def unconverted(kg: KnowledgeGraph, question: str, mixed: Sequence[PropertyInfo 
     return ""
 
 
+_UNREAD: Final = 0.85
+"""Certainty at most of what leaves words unread."""
+
+
+def _bounded(model: Certainty, reading: Reading, features: Features) -> float:
+    return min(model.of(features), _UNREAD if reading.unread else 1.0)
+
+
 def weighed(kg: KnowledgeGraph, readings: Sequence[FoundReading]) -> list[FoundReading]:
     """Return readings that found something, with the certainty of their answers; their order stays.
 
@@ -310,6 +326,8 @@ def weighed(kg: KnowledgeGraph, readings: Sequence[FoundReading]) -> list[FoundR
     model, answers = shipped_certainty(), [_answer(one) for one in readings]
     every = [_measure(kg, at, readings, answers) for at in range(len(readings))]
     return [
-        (replace(reading, certainty=model.of(features), measured=features) if features else reading, result)
+        (replace(reading, certainty=_bounded(model, reading, features), measured=features), result)
+        if features
+        else (reading, result)
         for (reading, result), features in zip(readings, every, strict=True)
     ]

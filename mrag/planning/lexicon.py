@@ -246,12 +246,12 @@ def lexicon_of(kg: KnowledgeGraph, embedder: str | Embedder | None = "minilm") -
     name = embedder if isinstance(embedder, str | None) else embedder.name
 
     def make() -> Lexicon:
-        return Lexicon(kg, _wide_schema(kg), names_of(kg), embedder)
+        return Lexicon(kg, wide_schema(kg), names_of(kg), embedder)
 
     return kg.cached(f"planning lexicon {name}", make)
 
 
-def _wide_schema(kg: KnowledgeGraph) -> Schema:
+def wide_schema(kg: KnowledgeGraph) -> Schema:
     """Return the schema of a graph with what is said over others, kept with its names."""
 
     def make() -> Schema:
@@ -637,7 +637,7 @@ def _names(kg: KnowledgeGraph) -> NamedThings:
         known = remembered(kg)
         if known is not None and known.revision == revision:
             read, changed = now.things.arrays()
-            wide = {_WIDE: schema_array(_wide_schema(kg))}
+            wide = {_WIDE: schema_array(wide_schema(kg))}
             if links := _links(kg):
                 told = {thing: sorted(some) for thing, some in sorted(links.items())}
                 wide[_LINKED] = np.frombuffer(json.dumps(told).encode(), np.uint8)

@@ -117,6 +117,10 @@ def _abbreviates(word: str, said: list[str]) -> bool:
     return len(word) <= 5 and any(len(w) > len(word) + 1 and w.startswith(word) for w in said)
 
 
+_KINDS: Final = frozenset(("p31", "instance of", "is a", "is instance of", "isa"))
+"""What properties are called that say of which class things are."""
+_KIND_NAMES: Final = 200
+"""Properties whose names are looked at for that."""
 DATES: Final = frozenset(XSD + name for name in ("date", "dateTime", "dateTimeStamp", "gYear", "gYearMonth"))
 """Datatypes of dates."""
 
@@ -1128,8 +1132,9 @@ def classes_of(kg: KnowledgeGraph, things: Iterable[Term | str]) -> dict[str, tu
     wanted = dict.fromkeys(map(str, things))
     told = {thing: known[thing] for thing in wanted if thing in known}
     read: defaultdict[str, list[str]] = defaultdict(list, {t: [] for t in wanted if t not in told})
-    texts = queries.get("planning/classes-of").batches("thing", list(read))
-    few = 0 < kg.profile().predicates.get(RDF + "type", 0) <= _FEW_CLASSES
+    typed = [RDF + "type", *([kind] if (kind := kind_property(kg)) else [])]
+    texts = queries.get("planning/classes-of").batches("thing", list(read), typed=typed)
+    few = len(typed) == 1 and 0 < kg.profile().predicates.get(RDF + "type", 0) <= _FEW_CLASSES
     if read and not known and few and not kg.store.capabilities.edges:
         texts = iter([queries.get("explore/types").text])  # a server is asked once, not for each question
     for text in texts:
@@ -1139,6 +1144,28 @@ def classes_of(kg: KnowledgeGraph, things: Iterable[Term | str]) -> dict[str, tu
         known.clear()
     known |= (fresh := {thing: tuple(classes) for thing, classes in read.items()})
     return told | {thing: fresh[thing] for thing in wanted if thing not in told}
+
+
+def kind_property(kg: KnowledgeGraph) -> str:
+    """Return the property by which most things say of which class they are, "" where that is `rdf:type`.
+
+    So does Wikidata, whose classes are things like others.
+    """
+
+    def find() -> str:
+        counts = kg.profile().predicates
+        typed = counts.get(RDF + "type", 0)
+        if (
+            typed and kg.claims()
+        ):  # the entities of properties and statements are typed, but asked for by nobody
+            rows = kg.select(queries.get("explore/classes").text)
+            typed = sum(int(str(n)) for c, n in rows if is_asked(str(c)))
+        many = sorted(p for p, n in counts.items() if n > typed)[:_KIND_NAMES]
+        called = kg.labels(many)
+        some = [p for p in many if _KINDS & {local_name(p).lower(), (called[p] or "").lower()}]
+        return max(some, key=lambda p: counts[p], default="")
+
+    return kg.cached("kind property", find)
 
 
 class _Reader:
@@ -1289,7 +1316,10 @@ class _Reader:
         order = {p: at for at, p in enumerate((*self.profile.labels, *ALTERNATIVE))}
         named: defaultdict[str, list[tuple[int, int, str]]] = defaultdict(list)
         said: defaultdict[str, list[tuple[int, str]]] = defaultdict(list)
-        for text in queries.get("planning/texts").batches("term", list(terms)):
+        claims = self.kg.claims()
+        owners = {term: claims.get(term, term) for term in terms}
+        asked = list(dict.fromkeys([*terms, *owners.values()]))
+        for text in queries.get("planning/texts").batches("term", asked):
             for term_, p, value in self.kg.select(text):
                 language = getattr(value, "language", None) or ""
                 rank = self.kg.language_rank(language)
@@ -1298,8 +1328,11 @@ class _Reader:
                     named[str(term_)].append((order[str(p)], rank, words))
                 else:
                     said[str(term_)].append((rank, words))
+        for term, by in owners.items():
+            if term != by:
+                named[term], said[term] = named[by], said[by]
         names: dict[str, tuple[str, ...]] = {}
-        comments = {term: min(texts)[1] for term, texts in said.items()}
+        comments = {term: min(texts)[1] for term, texts in said.items() if texts}
         for term in terms:
             # The best language of each property of names; others are names in another tongue, kept behind.
             labels = [

@@ -27,6 +27,7 @@ class Reading:
         certainty: How likely its answer is right, which is known once it has one; None before.
         measured: What that is told by.
         words: What its words became, where they alone tell how it was read.
+        unread: Further words that were not read, but may well be said otherwise by the plan.
     """
 
     plan: Plan
@@ -38,6 +39,7 @@ class Reading:
     certainty: float | None = None
     measured: Mapping[str, float] | None = None
     words: tuple[WordUse, ...] = ()
+    unread: tuple[str, ...] = ()
 
     @property
     def confidence(self) -> float:

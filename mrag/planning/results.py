@@ -21,6 +21,7 @@ from mrag.generation.result import AnswerCell, Computed, OtherReading
 from mrag.graph.kg import KnowledgeGraph
 from mrag.language.grammar import as_noun
 from mrag.planning.compiler import work_of
+from mrag.planning.lexicon import wide_schema
 from mrag.planning.plan import Pattern, Plan, Unknown
 from mrag.planning.profiling import schema_of
 from mrag.planning.readings import Reading, alike_named
@@ -159,13 +160,16 @@ class TermNamer:
     """Names the terms of a plan in words; properties of dates and numbers are nouns."""
 
     def __init__(self, kg: KnowledgeGraph, display: Display | None = None) -> None:
-        self._properties, self._shown = schema_of(kg).properties, display or Display(kg)
+        schema = wide_schema(kg)
+        self._properties, self._shown = schema.properties, display or Display(kg)
+        self.classes, self._kinds = schema.said_by, schema.classes
 
     def __call__(self, term: Term) -> str:
         """Return the name of a term."""
         if not isinstance(term, URIRef):
             return str(term)
-        label, info = self._shown.name(str(term)), self._properties.get(str(term))
+        kind, info = self._kinds.get(str(term)), self._properties.get(str(term))
+        label = kind.names[0] if kind is not None and kind.way else self._shown.name(str(term))
         if info is None or info.kind not in ("date", "number"):
             return label
         return as_noun(label, "year" if info.datatype == XSD + "gYear" else info.kind)
@@ -213,7 +217,9 @@ def cell_of(display: Display, term: Term | None, computed: bool = False, unit: s
     """Return a cell as it is shown: a number that was computed with four decimals, or four digits below 1."""
     if term is None:
         return AnswerCell(None, "")
-    shown = display.entity(str(term)) if isinstance(term, URIRef) else str(term)
+    shown = str(term)
+    if isinstance(term, URIRef):  # the column says of which kind it is
+        shown = key[1] if (key := display.keyed(shown)) is not None else display.entity(shown)
     if computed and str(getattr(term, "datatype", "")) == XSD + "decimal":
         number = Decimal(shown)
         shown = f"{number:.4f}" if abs(number) >= 1 else f"{number:.4g}" if abs(number) >= _SMALL else shown

@@ -142,7 +142,10 @@ def tells_units(info: PropertyInfo) -> bool:
         >>> tells_units(PropertyInfo("urn:u", ("unit code",))), tells_units(PropertyInfo("urn:n", ("name",)))
         (True, False)
     """
-    return any(not _UNITS.isdisjoint(name.lower().split()) for name in info.names)
+    if info.kind not in ("entity", "text") or info.text_numbers:
+        return False  # "unit price" and "units in stock" tell numbers
+    words = [name.lower().split() for name in info.names]
+    return any(not _UNITS.isdisjoint(some) and "per" not in some for some in words)
 
 
 def ancestors(classes: Iterable[str], above: Mapping[str, Iterable[str]]) -> set[str]:
@@ -221,6 +224,12 @@ class Schema:
             if cls and lone and named and p.ranges.get(cls, 0) >= _FEWER * p.objects:
                 found.add(p.iri)
         return frozenset(found)
+
+    @cached_property
+    def said_by(self) -> Mapping[tuple[str, str], str]:
+        """Return the classes that one triple with another property than `rdf:type` tells, by its ends."""
+        ways = ((c.way[0].partition("\t"), c.iri) for c in self.classes.values() if len(c.way) == 1)
+        return {(p, term): iri for (p, tab, term), iri in ways if tab and p[0] not in "^!"}
 
     @cached_property
     def parents(self) -> Mapping[str, tuple[str, ...]]:

@@ -226,7 +226,7 @@ def _check_pattern(pattern: pl.Pattern) -> None:
     for place in pattern.places:
         if isinstance(place, pl.Unknown):
             _check_name(place.name)
-    if pattern.narrower and (pattern.predicate != RDF.type or not isinstance(pattern.object, URIRef)):
+    if pattern.narrower and not isinstance(pattern.object, URIRef):
         raise ConfigError("Only a class has narrower ones.", term=str(pattern.object))
     if pattern.repeated and (pattern.predicate == RDF.type or not isinstance(pattern.predicate, URIRef)):
         raise ConfigError("Only a named relation is followed several times.", term=str(pattern.predicate))
@@ -579,6 +579,23 @@ def with_subclasses(plan: pl.Plan, schema: Schema) -> pl.Plan:
     return rewritten(plan, change)
 
 
+def with_classes(plan: pl.Plan, said_by: Mapping[tuple[str, str], str]) -> pl.Plan:
+    """Return a plan in which whatever says of which class things are does so as `rdf:type` does.
+
+    Args:
+        plan: A plan.
+        said_by: The classes that other triples tell, as `Schema.said_by` has them.
+    """
+
+    def change(value: Any) -> Any:
+        cls = (
+            said_by.get((str(value.predicate), str(value.object))) if isinstance(value, pl.Pattern) else None
+        )
+        return value if cls is None else replace(value, predicate=RDF.type, object=URIRef(cls))
+
+    return rewritten(plan, change) if said_by else plan
+
+
 _Between: TypeAlias = dict[tuple[pl.Pattern, int], pl.Unknown]
 """Unknowns for what lies between, by the triple that is told and the step."""
 
@@ -589,8 +606,10 @@ def _stated(plan: pl.Plan, schema: Schema) -> pl.Plan:
 
     def stated(p: pl.Pattern) -> tuple[pl.Pattern, ...]:
         if (cls := _made_class(p, schema)) is not None:
-            kind = pl.Pattern(p.subject, RDF.type, URIRef(cls.kind))
-            return (kind, *(() if cls.way[0][0] == "!" else _had(p, cls.way, known)))
+            kind = (pl.Pattern(p.subject, RDF.type, URIRef(cls.kind)),) if cls.kind else ()
+            had = () if cls.way[0][0] == "!" else tuple(_had(p, cls.way, known))
+            narrower = tuple(map(URIRef, cls.narrower))
+            return (*kind, *(replace(q, narrower=narrower) if narrower else q for q in had))
         info = schema.properties.get(str(p.predicate))
         if info is not None and info.way:
             return tuple(_along(p, info.way, known))

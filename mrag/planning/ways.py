@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, TypeAlias
 from urllib.parse import quote
 
 from mrag.graph.kg import KnowledgeGraph
+from mrag.graph.naming import is_asked
 from mrag.language.english import is_empty, root
+from mrag.language.grammar import plural
 from mrag.planning.lexical.names import lacks_names
-from mrag.planning.profiling import local_name, usual_ways
-from mrag.planning.schema import ClassEdge, ClassInfo, PropertyInfo, Schema, measured_by, tells_units
+from mrag.planning.profiling import kind_property, local_name, usual_ways
+from mrag.planning.schema import (
+    ClassEdge,
+    ClassInfo,
+    PropertyInfo,
+    Schema,
+    ancestors,
+    measured_by,
+    tells_units,
+)
 from mrag.rdf import queries
 
 Ends: TypeAlias = Mapping[tuple[str, str], int]
@@ -25,11 +36,19 @@ _QUANTITIES: Final = frozenset(
 """How properties are called that say what a number measures."""
 _SORTS: Final = frozenset(map(root, "type kind rank category sort class".split()))
 """How properties are called that say of which sort a thing is."""
+_BELOW: Final = ("kind", "type", "sort", "subclass", "subtype")
+_SUB_CLASS: Final = "http://www.w3.org/2000/01/rdf-schema#subClassOf"
 _MOST_MEASURES: Final = 40
+_MOST_CLASSES: Final = 300
+_STOREYS: Final = 4
+"""How far up classes are looked for."""
 _SKOS: Final = "http://www.w3.org/2004/02/skos/core#"
 _TOP: Final = (f"{_SKOS}topConceptOf", f"^{_SKOS}hasTopConcept")
 """What says that a term stands on top."""
 _VOCABULARIES: Final = frozenset(map(root, "thesaurus concepts terms classes headings topics".split()))
+_ABOUT: Final = re.compile(r"(?:\S+ ){0,5}of (?:\w+ ){0,3}?(\w{3,}s)\b(?! \w+s\b)")
+"""How the description of a scheme begins that says what its concepts are."""
+_DESCRIBING: Final = frozenset(("title", "description", "comment", "definition", "scopeNote"))
 _MOST_ROWS: Final = 2_000
 _MOST_TRIPLES: Final = 200_000
 """Triples of properties that are gone through at most."""
@@ -44,12 +63,14 @@ def with_ways(kg: KnowledgeGraph, schema: Schema) -> Schema:
     dimension that is a height, who made it of its production: these have properties of their own, which
     `scopes.with_subclasses` writes as the triples that state them.
     """
+    schema = _classified(kg, schema)
     found: dict[str, PropertyInfo] = {}
     for p in (*_over_known(schema), *_over_nameless(kg, schema)):
         found.setdefault(p.iri, p)
     for p in tuple(_measured(kg, schema, [*schema.properties.values(), *found.values()])):
         found.setdefault(p.iri, p)
-    kinds = {c.iri: c for c in (*_kinds(schema), *_topic(kg, schema), *_sorts(kg, schema))}
+    some = (*_kinds(schema), *_topic(kg, schema), *_sorts(kg, schema), *_below(kg, schema))
+    kinds = {c.iri: c for c in some}
     if not found and not kinds:
         return schema
     edges = [
@@ -64,6 +85,64 @@ def with_ways(kg: KnowledgeGraph, schema: Schema) -> Schema:
         properties={**schema.properties, **found},
         edges=(*schema.edges, *edges),
     )
+
+
+def _classified(kg: KnowledgeGraph, schema: Schema) -> Schema:
+    """Return a schema with the classes that another property than `rdf:type` says, as Wikidata's does."""
+    kind = kind_property(kg)
+    if kind not in schema.properties or schema.triples > _MOST_TRIPLES * 10:
+        return schema
+    rows = kg.select(queries.get("planning/classified").bind(kind=[kind], most=10 * _MOST_ROWS)).rows
+    sizes = {str(c): int(str(n)) for p, c, _, _, n, _ in rows if str(p) == kind}
+    chosen = sorted(sizes, key=lambda c: (-sizes[c], c))[:_MOST_CLASSES]
+    direct = _upper(kg, chosen)
+    over = {c: ancestors([c], direct) for c in chosen}
+    narrower = {
+        c: tuple(sorted(sub for sub in chosen if c in over[sub])) for c in {*chosen}.union(*over.values())
+    }
+    names = kg.labels(narrower)
+    ends = {p: (dict[str, int](), dict[str, int]()) for p in schema.properties}
+    edges = list[ClassEdge]()
+    for p_, c_, d_, n, subjects, objects in rows:
+        p, c, d = str(p_), str(c_), str(d_) if d_ is not None else ""
+        if p not in ends or c not in sizes:
+            continue
+        domains, ranges = ends[p]
+        domains[c] = max(domains.get(c, 0), int(str(subjects)))
+        if schema.properties[p].kind == "entity":
+            ranges[d] = max(ranges.get(d, 0), int(str(objects)))
+            edges.append(ClassEdge(c, p, d, int(str(n))))
+    classes = {
+        c: ClassInfo(
+            c, tuple(dict.fromkeys((names[c] or local_name(c), local_name(c)))), "",
+            sizes.get(c, 0) + sum(sizes[sub] for sub in below if sub != c),
+            tuple(sorted(direct.get(c, ()))), tuple(sub for sub in below if sub != c), "", (f"{kind}\t{c}",),
+        )
+        for c, below in sorted(narrower.items())
+    }  # fmt: skip
+    properties = {
+        p: replace(info, domains=_ordered(ends[p][0]), ranges=_ordered(ends[p][1])) if ends[p][0] else info
+        for p, info in schema.properties.items()
+    }
+    told = {edge.property for edge in edges}
+    edges += [edge for edge in schema.edges if edge.property not in told]
+    return replace(schema, classes={**schema.classes, **classes}, properties=properties, edges=tuple(edges))
+
+
+def _upper(kg: KnowledgeGraph, classes: Sequence[str]) -> dict[str, list[str]]:
+    """Return what is said to be just above classes, and above that, by what says it of things."""
+    found, ahead = dict[str, list[str]](), list(classes)
+    for _ in range(_STOREYS):
+        text = queries.get("context/out").bind(entity=ahead, limit=10 * _MOST_ROWS)
+        for c, p, value in kg.select(text) if ahead else ():
+            if local_name(str(p)).lower() in ("p279", "subclass of", "sub class of"):
+                found.setdefault(str(c), []).append(str(value))
+        ahead = sorted({upper for some in found.values() for upper in some} - found.keys() - {*classes})
+    return found
+
+
+def _ordered(counts: Mapping[str, int]) -> dict[str, int]:
+    return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
 def _kinds(schema: Schema) -> Iterator[ClassInfo]:
@@ -82,8 +161,24 @@ def _kinds(schema: Schema) -> Iterator[ClassInfo]:
         )
 
 
+def _below(kg: KnowledgeGraph, schema: Schema) -> Iterator[ClassInfo]:
+    """Yield the kinds of things of a class that the graph says are below it: kinds of bridges."""
+    if schema.tree is not None or _SUB_CLASS not in kg.profile().predicates:
+        return
+    counts = dict[str, int]()
+    for lower, upper in kg.select(queries.get("planning/hierarchy").text):
+        if str(upper) in schema.classes and is_asked(str(lower)):
+            counts[str(upper)] = counts.get(str(upper), 0) + 1
+    for c, n in counts.items():
+        called = [name.lower() for name in schema.classes[c].names[:2]]
+        some = [called_so for name in called for called_so in (name, plural(name))]
+        names = tuple(dict.fromkeys(f"{kind} of {name}" for kind in _BELOW for name in some))
+        way = (f"{_SUB_CLASS}\t{c}",)
+        yield ClassInfo(_iri(way), names, "", n, (), (), "", way)
+
+
 def _topic(kg: KnowledgeGraph, schema: Schema) -> Iterator[ClassInfo]:
-    """Yield the class of the concepts of a scheme by what its title says that they are: crafts, fields."""
+    """Yield the class of the concepts of a scheme by what it says that they are: "taxonomy of activities"."""
     tree = schema.tree
     if tree is None or tree.kind != f"{_SKOS}Concept" or tree.kind not in schema.classes:
         return
@@ -91,6 +186,9 @@ def _topic(kg: KnowledgeGraph, schema: Schema) -> Iterator[ClassInfo]:
     schemes = [str(row[0]) for row in kg.select(text)]
     titles = [title for title in kg.labels(schemes).values() if title] if len(schemes) == 1 else []
     said = [w.lower() for title in titles for w in title.split() if w.endswith("s") and len(w) > 3]
+    for _, p, text in kg.select(queries.get("context/out").bind(entity=schemes[:1], limit=_MOST_ROWS)):
+        if local_name(str(p)) in _DESCRIBING and (about := _ABOUT.match(str(text))):
+            said.append(about[1].lower())
     some = [w for w in said if not is_empty(w) and root(w) not in _VOCABULARIES]
     if some:
         info = schema.classes[tree.kind]
@@ -102,11 +200,7 @@ def _sorts(kg: KnowledgeGraph, schema: Schema) -> Iterator[ClassInfo]:
     for p in schema.properties.values():
         sorts = p.kind == "entity" and not p.through and not p.domains.keys() & p.ranges.keys()
         sorts = sorts and p.triples <= _MOST_TRIPLES
-        if (
-            not sorts
-            or _SORTS.isdisjoint(map(root, p.names[-1].split()))
-            or not 1 < p.objects <= _MOST_MEASURES
-        ):
+        if not sorts or _SORTS.isdisjoint(_words(p)) or not 1 < p.objects <= _MOST_MEASURES:
             continue
         counts = dict[str, dict[str, int]]()
         for term, c, n in kg.select(queries.get("planning/sorts").bind(property=[p.iri], most=_MOST_ROWS)):
@@ -117,6 +211,10 @@ def _sorts(kg: KnowledgeGraph, schema: Schema) -> Iterator[ClassInfo]:
             names = tuple(dict.fromkeys((label or local_name(sort), local_name(sort))))
             way = (f"{p.iri}\t{sort}",)
             yield ClassInfo(_iri(way), names, "", counts[sort][kind], (kind,), (), kind, way)
+
+
+def _words(p: PropertyInfo) -> set[str]:
+    return {root(word) for name in p.names for word in name.lower().split()}
 
 
 def _ends(schema: Schema, way: Sequence[str]) -> Ends:
@@ -220,7 +318,7 @@ def _measures(schema: Schema, q: PropertyInfo) -> Iterator[PropertyInfo]:
     for t in schema.properties.values():
         says = t.kind == "entity" and t.triples == t.subjects <= _MOST_TRIPLES and t.objects > 1
         both = 2 * t.domains.get(cls, 0) >= q.domains.get(cls, 1)
-        if says and both and not words.isdisjoint(map(root, t.names[-1].split())):
+        if says and both and not words.isdisjoint(_words(t)):
             yield t
 
 

@@ -24,6 +24,7 @@ from mrag.planning.scopes import (
     plain,
     sides,
     unit_of_days,
+    with_classes,
 )
 from mrag.rdf.terms import Term
 
@@ -143,7 +144,7 @@ def to_words(plan: pl.Plan, name: Callable[[Term], str]) -> str:
         >>> to_words(Plan(rated), name)
         'whether there is a restaurant whose city is New York and whose rating is more than 4'
     """
-    told, behind = of_each_group(plan)
+    told, behind = of_each_group(with_classes(plan, getattr(name, "classes", {})))
     return _Words(told, name).plan() + behind
 
 

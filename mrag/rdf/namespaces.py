@@ -7,6 +7,7 @@ from collections.abc import Mapping
 MRAG = "https://w3id.org/mrag#"
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 RDFS = "http://www.w3.org/2000/01/rdf-schema#"
+WIKIBASE = "http://wikiba.se/ontology#"
 OWL = "http://www.w3.org/2002/07/owl#"
 XSD = "http://www.w3.org/2001/XMLSchema#"
 SKOLEM = "urn:mrag:genid:"

@@ -40,7 +40,7 @@ from mrag.graph.naming import label_texts
 from mrag.graph.record import LABELS, status_of
 from mrag.images.graph import file_names, names_of
 from mrag.language.tokens import is_stopword, tokens
-from mrag.planning.answering import HELPED, READ, Attempt, compute, replay, run_question
+from mrag.planning.answering import ALMOST, HELPED, READ, Attempt, compute, replay, run_question
 from mrag.planning.following import BY_ITSELF, LastAnswer
 from mrag.planning.interchange import plan_from_json
 from mrag.planning.lexicon import lexicon_of
@@ -234,7 +234,7 @@ def _read(
             return _Read(note=_UNTOLD)
         before = _read(kg, known.before.question, known.before, known.before.why)
         left = before.given.computed.ignored if before.given and before.given.computed else ()
-        if before.given is None or left:
+        if before.given is None or (left and known.before.why != ALMOST):
             told = f"the question before it, “{known.before.question}”, is not known to be read so"
             wrong = f"{told}: {before.wrong}" if before.wrong and known.before.why else ""
             return _Read(note=told, wrong=wrong)

@@ -20,7 +20,7 @@ import numpy.typing as npt
 import pyoxigraph as ox
 
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.naming import is_asked, name_part, whole_name
+from mrag.graph.naming import is_asked, name_part, names_over, naming_ways, whole_name
 from mrag.graph.record import LABELS
 from mrag.language.english import (
     SpellingIndex,
@@ -457,7 +457,8 @@ def unnamed_terms(kg: KnowledgeGraph, schema: Schema) -> set[str]:
     text = queries.get("planning/vocabulary")
     if schema.tree is None:
         rows = kg.select(text.text) if schema.triples else ()
-        return {*schema.classes, *schema.properties, *(str(term) for (term,) in rows)}
+        own = kg.claims()
+        return {*schema.classes, *schema.properties, *own, *own.values(), *(str(term) for (term,) in rows)}
     kinds = [OWL + name for name in ("ObjectProperty", "DatatypeProperty", "AnnotationProperty", "Ontology")]
     rows = kg.select(text.bind(kind=[*kinds, RDF + "Property", RDFS + "Datatype"]))
     return {schema.tree.kind, *schema.properties, *(str(term) for (term,) in rows)}
@@ -475,6 +476,10 @@ def named(
             if name_part(p):
                 parts[thing].append((p, text))
     yield from ((thing, name) for thing, told in parts.items() if (name := whole_name(told)))
+    for thing, told in names_over(kg, [entity] if entity else []).items():
+        if thing not in skip and thing not in things:
+            yield from ((thing, " ".join(name.split())) for _, name in told if is_name(name))
+            things[thing].update("".join(map(fold, words_in(name))) for _, name in told)
     # What has a name may be asked for by that in its IRI: "Room 220" of one that is called the open office.
     for thing in sorted(things):
         if (name := iri_words(thing)) and "".join(map(fold, words_in(name))) not in things[thing]:
@@ -541,6 +546,9 @@ def _ends(quad: ox.Quad) -> Iterator[str]:
 
 def lacks_names(kg: KnowledgeGraph, schema: Schema, c: str) -> bool:
     """Return whether a thing of a class, of those that are looked at, has no name."""
+    over = {first for first, _ in naming_ways(kg)}
+    if over and any(edge.source == c and edge.property in over for edge in schema.edges):
+        return False
     query = queries.get("planning/unnamed-sample")
     text = query.bind(**{"class": [c]}, sample=_SAMPLE, property=schema.label_properties)
     known: dict[str, bool] = kg.cached("classes without names", dict)
