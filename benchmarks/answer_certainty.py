@@ -43,7 +43,7 @@ from structured_questions import GRAPHS, loaded
 import mrag.planning
 from mrag.evaluation import GoldQuestion, read_questions
 
-FITTED_TO = ("relational", "unseen", "public", "kinds")  # Makers whose graphs fit no weights
+FITTED_TO = ("relational", "unseen", "public", "kinds", "structured")  # Makers whose graphs fit no weights
 OTHERS = "other databases"  # Graphs of the first of them that fit nothing
 DATABASES = 30  # How many of its graphs fit, and how many do not
 ASKED = {

@@ -1244,8 +1244,24 @@ def _told(sides: _Sides) -> Iterator[Gap]:
     if sides.use.plan.yes_or_no or not sides.low:
         return
     yield from _kinds(sides)
+    yield from _invented(sides)
     wanted = list(_wanted(sides))
     yield from _untold(sides, wanted)
+
+
+def _invented(sides: _Sides) -> Iterator[Gap]:
+    """Yield the relation to what is told, where a question only names things: "tell me about Ann"."""
+    use, low = sides.use, sides.low
+    asks = _QUESTION_WORDS - {"what"}
+    cued = any(cue.cue != "show" for cue in sides.cues)
+    if sides.before is not None or not use.things or not asks.isdisjoint(low) or cued:
+        return
+    full = [at for at in range(len(low)) if _carries(sides, at)]
+    measured = any(positive(word) is not None for word in low)
+    if full and not measured and sides.read_as(use.things).issuperset(full):
+        for value in use.shown if not any(map(folds, use.shown)) else ():
+            told = sides.use.told_by(*use.unknowns(value))
+            yield from (Gap(sides.named(iri)[0], "unasked") for iri in sorted(told))
 
 
 def _kinds(sides: _Sides) -> Iterator[Gap]:

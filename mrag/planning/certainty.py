@@ -17,7 +17,7 @@ from mrag.language.names import iri_words
 from mrag.language.tokens import tokens
 from mrag.planning.lexicon import lexicon_of
 from mrag.planning.loosening import Nothing
-from mrag.planning.plan import Aggregate, Block, Comparison, Plan
+from mrag.planning.plan import Aggregate, Block, Comparison, Plan, Unknown
 from mrag.planning.profiling import classes_of, schema_of
 from mrag.planning.reader.reader import LONGEST
 from mrag.planning.readings import FoundReading, Reading, alike_named
@@ -209,7 +209,10 @@ def _shows_unnamed(kg: KnowledgeGraph, one: FoundReading) -> bool:
     bare = sorted(iri for iri in shown if iri_words(iri) is None)
     if not bare or all(kg.labels(bare).values()):
         return False
-    # What is only pointed at, such as a page or a licence, is told by its IRI.
+    # What is only pointed at, such as a page or a licence, is told by its IRI where somebody asks for it.
+    told = {str(p.predicate) for p in reading.plan.where.patterns if isinstance(p.object, Unknown)}
+    if told.isdisjoint(use.iri for use in reading.words if use.words):
+        return True
     own = kg.select(queries.get("context/out").bind(entity=bare, limit=_TRIPLES))
     return any(iri.startswith(SKOLEM) for iri in bare) or any(URIRef(str(p)) != RDF.type for _, p, _ in own)
 
