@@ -478,7 +478,8 @@ def named(
     yield from ((thing, name) for thing, told in parts.items() if (name := whole_name(told)))
     for thing, told in names_over(kg, [entity] if entity else []).items():
         if thing not in skip and thing not in things:
-            yield from ((thing, " ".join(name.split())) for _, name in told if is_name(name))
+            some = (" ".join(name.split()) for _, name in told)
+            yield from ((thing, name) for name in some if 0 < len(name) <= _NAME)
             things[thing].update("".join(map(fold, words_in(name))) for _, name in told)
     # What has a name may be asked for by that in its IRI: "Room 220" of one that is called the open office.
     for thing in sorted(things):
