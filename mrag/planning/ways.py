@@ -186,8 +186,9 @@ def _topic(kg: KnowledgeGraph, schema: Schema) -> Iterator[ClassInfo]:
     schemes = [str(row[0]) for row in kg.select(text)]
     titles = [title for title in kg.labels(schemes).values() if title] if len(schemes) == 1 else []
     said = [w.lower() for title in titles for w in title.split() if w.endswith("s") and len(w) > 3]
-    for _, p, text in kg.select(queries.get("context/out").bind(entity=schemes[:1], limit=_MOST_ROWS)):
-        if local_name(str(p)) in _DESCRIBING and (about := _ABOUT.match(str(text))):
+    out = queries.get("context/out").bind(entity=schemes[:1], limit=_MOST_ROWS)
+    for _, p, value in kg.select(out) if schemes else ():
+        if local_name(str(p)) in _DESCRIBING and (about := _ABOUT.match(str(value))):
             said.append(about[1].lower())
     some = [w for w in said if not is_empty(w) and root(w) not in _VOCABULARIES]
     if some:

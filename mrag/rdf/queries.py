@@ -62,7 +62,11 @@ class Query:
         return "\n".join(lines) + "\n"
 
     def batches(
-        self, parameter: str, values: Sequence[Any], size: int = 500, **others: int | Sequence[Value]
+        self,
+        parameter: str,
+        values: Sequence[Any],
+        size: int = 500,
+        **others: int | Sequence[Value] | Sequence[Sequence[Value]],
     ) -> Iterator[str]:
         """Yield the query text for many values of a parameter, some at a time, since servers limit VALUES."""
         for start in range(0, len(values), size):
