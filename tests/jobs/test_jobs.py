@@ -143,8 +143,8 @@ def test_an_index_is_the_same_with_workers_one_of_which_is_killed(tmp_path: Path
     with _graph(tmp_path, 900) as kg:
         indexes = SimilarityIndexes.of(kg)
         indexes.build("inline", model="wordllama")
-        ids = indexes.stored("inline").doc_ids
-        expected = indexes.stored("inline").vectors_of(ids)
+        ids = indexes.get("inline", quiet=True).files.doc_ids
+        expected = indexes.get("inline", quiet=True).files.vectors_of(ids)
         indexes.delete("inline")
         job, done = ProcessRunner(2), False
 
@@ -155,7 +155,7 @@ def test_an_index_is_the_same_with_workers_one_of_which_is_killed(tmp_path: Path
                 done = True
 
         indexes.build("main", model="wordllama", runner=job, on_progress=note)
-        found = indexes.stored("main").vectors_of(ids)
+        found = indexes.get("main", quiet=True).files.vectors_of(ids)
     assert done and list(found) == list(expected)
     assert all(np.array_equal(found[each], expected[each]) for each in ids)
 
@@ -301,7 +301,7 @@ with mrag.connect("oxigraph:kg") as kg:
     indexes = SimilarityIndexes.of(kg)
     for kind in (RayRunner(), None):  # one machine is left
         indexes.build("main", model="wordllama", runner=kind)
-        index = indexes.stored("main")
+        index = indexes.get("main", quiet=True).files
         found = index.vectors_of(index.doc_ids)
         told["vectors"].append({i: vector.tobytes().hex() for i, vector in found.items()})
         indexes.delete("main")
