@@ -81,32 +81,22 @@ _NUMBER: Final = compile_late(r"\d+(?:\.\d+)?")
 
 @dataclass
 class PlanUse:
-    """What a plan uses, wherever in it that stands.
+    """What a plan uses, wherever in it that stands."""
 
-    Attributes:
-        plan: The plan.
-        schema: The schema of the graph.
-        shown: Values of the columns that are told.
-        properties: IRIs of the properties.
-        classes: IRIs of the classes.
-        things: IRIs of the things that are named.
-        texts: Texts of the values that are named, and sought in others.
-        numbers: Numbers and parts of dates that are named, and how many rows there are to be.
-        done: What is computed: folds, "order", operations of arithmetic, parts of dates, "days", relations
-            of comparisons, "without" and "either".
-        patterns: All triples; `plans`, `comparisons` are all plans and comparisons, and `bounds` what of
-            them, and of what texts are sought in, is held against a constant.
-    """
-
-    plan: Plan
-    schema: Schema
-    shown: tuple[Expression, ...]
-    properties: set[str] = field(default_factory=set)
-    classes: set[str] = field(default_factory=set)
-    things: set[str] = field(default_factory=set)
-    texts: set[str] = field(default_factory=set)
+    plan: Plan  # The plan
+    schema: Schema  # The schema of the graph
+    shown: tuple[Expression, ...]  # Values of the columns that are told
+    properties: set[str] = field(default_factory=set)  # IRIs of the properties
+    classes: set[str] = field(default_factory=set)  # IRIs of the classes
+    things: set[str] = field(default_factory=set)  # IRIs of the things that are named
+    texts: set[str] = field(default_factory=set)  # Texts of the values that are named, and sought in others
+    # Numbers and parts of dates that are named, and how many rows there are to be
     numbers: set[float] = field(default_factory=set)
+    # What is computed: folds, "order", operations of arithmetic, parts of dates, "days", relations of
+    # comparisons, "without" and "either"
     done: set[str] = field(default_factory=set)
+    # All triples; `plans`, `comparisons` are all plans and comparisons, and `bounds` what of them, and of
+    # what texts are sought in, is held against a constant
     patterns: list[Pattern] = field(default_factory=list)
     plans: list[Plan] = field(default_factory=list)
     comparisons: list[Comparison] = field(default_factory=list)
@@ -259,25 +249,17 @@ def folds(value: Expression) -> bool:
     return any(isinstance(part, Aggregate) for part in walk(value))
 
 
-_NEAR: Final = 0.45
-"""How near in meaning a word is to a name that may stand for it, as a cosine."""
-_VERY_NEAR: Final = 0.67
-"""The same of what is asked for."""
-_AKIN: Final = 0.3
-"""The same of a noun that tells no thing from another to a name that the graph has."""
-_ALIKE: Final = 0.55
-"""The same of what a name of the plan is to words of the question."""
-_RARE: Final = 1000
-"""Triples of a relation to one with a value that is no restriction."""
-_LONG: Final = 12
-"""Words of a name that are looked at; what is longer is a text."""
+_NEAR: Final = 0.45  # How near in meaning a word is to a name that may stand for it, as a cosine
+_VERY_NEAR: Final = 0.67  # The same of what is asked for
+_AKIN: Final = 0.3  # The same of a noun that tells no thing from another to a name that the graph has
+_ALIKE: Final = 0.55  # The same of what a name of the plan is to words of the question
+_RARE: Final = 1000  # Triples of a relation to one with a value that is no restriction
+_LONG: Final = 12  # Words of a name that are looked at; what is longer is a text
 _SURE: Final = 0.9
 _CLEAR: Final = 0.6
-_ROWS: Final = 20
-"""Rows whose kinds are looked at."""
+_ROWS: Final = 20  # Rows whose kinds are looked at
 _HALF: Final = 0.5
-_TRIPLES: Final = 2_000
-"""Triples of what they show."""
+_TRIPLES: Final = 2_000  # Triples of what they show
 _FACTORS: Final = (1.0, 7.0, 12.0, 24.0, 60.0, 100.0, 365.0, 1e3, 3_600.0, 86_400.0, 604_800.0, 1e6)
 """What numbers differ by in other units."""
 _YEARS: Final = range(1000, 2200)
@@ -296,8 +278,7 @@ _DONE: Final = {role.removeprefix("done: "): some for role, some in _TABLE.items
 _LIGHT: Final = frozenset(map(root, LIGHT | _TABLE["light"]))
 _VERB_ROOTS: Final = frozenset(map(root, VERBS))
 _FUNCTION: Final = PREPOSITIONS | _TABLE["function"]
-_GENERAL: Final = _TABLE["general"]
-"""Heads of nouns that may be asked for of any thing."""
+_GENERAL: Final = _TABLE["general"]  # Heads of nouns that may be asked for of any thing
 _QUESTION_WORDS: Final = _TABLE["question"]
 _IMPERATIVES: Final = _TABLE["imperative"]
 _BEFORE_VERBS: Final = words(
@@ -326,38 +307,26 @@ _HOW: Final = compile_late(
 """What says how to compute, and not what."""
 
 
-_CODED: Final = compile_late(r"[\d=:(;,]")
-"""What stands in a comment before what codes stand for."""
+_CODED: Final = compile_late(r"[\d=:(;,]")  # What stands in a comment before what codes stand for
 
 
 @dataclass(frozen=True)
 class Gap:
-    """What a question has and its plan has not, or the other way round.
+    """What a question has and its plan has not, or the other way round."""
 
-    Attributes:
-        words: Words of the question, or what the plan names.
-        kind: What is missing, or what is there and not asked for.
-        loose: Whether it may well be said otherwise.
-        kindred: Whether it is what is asked for, and may be what the things that are told call themselves.
-    """
-
-    words: str
-    kind: str
-    loose: bool = False
+    words: str  # Words of the question, or what the plan names
+    kind: str  # What is missing, or what is there and not asked for
+    loose: bool = False  # Whether it may well be said otherwise
+    # Whether it is what is asked for, and may be what the things that are told call themselves
     kindred: bool = False
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a plan leaves out of its question, and what it adds to it.
+    """What a plan leaves out of its question, and what it adds to it."""
 
-    Attributes:
-        gaps: Each with the words that it is about.
-        loose: Those that may well be said otherwise.
-    """
-
-    gaps: tuple[Gap, ...] = ()
-    loose: tuple[Gap, ...] = ()
+    gaps: tuple[Gap, ...] = ()  # Each with the words that it is about
+    loose: tuple[Gap, ...] = ()  # Those that may well be said otherwise
 
     @property
     def words(self) -> tuple[str, ...]:

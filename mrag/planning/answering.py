@@ -74,8 +74,7 @@ from mrag.stores.oxigraph import OxigraphStore
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-SHOWN = 20
-"""Rows that the words of an answer hold; `rows` holds all."""
+SHOWN = 20  # Rows that the words of an answer hold; `rows` holds all
 
 
 def sentences(
@@ -232,19 +231,11 @@ def answer_of(
         said = sentences(reading, rows, support, told)
     runners_up, last = next_rows(display, reading, result)
     computed = Computed(
-        untrusted.one_line(to_words(reading.plan, name)),
-        plan_to_json(reading.plan),
-        result.query,
-        reading.shown,
-        tuple(rows),
-        reading.confidence,
-        (*reading.ignored, *reading.unread),
-        tuple(others_of(display, rows, others, name)),
-        result.truncated,
-        runners_up,
-        last,
+        untrusted.one_line(to_words(reading.plan, name)), plan_to_json(reading.plan), result.query,
+        reading.shown, tuple(rows), reading.confidence, (*reading.ignored, *reading.unread),
+        tuple(others_of(display, rows, others, name)), result.truncated, runners_up, last,
         words=tuple(_shown(use, name) for use in reading.words),
-    )
+    )  # fmt: skip
     given = Answer.of(question, said, context, None, None)
     notes = (UNCERTAIN if reading.confidence < CERTAIN else "", spelt_otherwise(computed.words))
     return replace(given, way="plan", computed=computed, notice=" ".join(filter(None, notes)) or None)
@@ -308,17 +299,14 @@ def _proved(
 
 
 _SECONDS = 10.0
-_EXPLAINING = 0.03
-"""Which share of the time that is left may go into finding out why there is nothing."""
+_EXPLAINING = 0.03  # Which share of the time that is left may go into finding out why there is nothing
 
 
 READ: Final = "every word was read, and the graph can compute it"
 ALMOST: Final = "the graph can compute what is likely meant, but not every word was read"
 """Why a question is computed."""
-HELPED: Final = "; a language model helped to read it"
-"""What is added where it did."""
-_HELPED_MOST: Final = 0.89
-"""How certain a reading of what a model wrote is at most."""
+HELPED: Final = "; a language model helped to read it"  # What is added where it did
+_HELPED_MOST: Final = 0.89  # How certain a reading of what a model wrote is at most
 _HELPED_DOUBT: Final = 0.85
 """How likely it still is for each word of the question that nothing in its plan stands for."""
 _PLAIN: Final = 0.9
@@ -327,26 +315,16 @@ _PLAIN: Final = 0.9
 
 @dataclass(frozen=True)
 class Attempt:
-    """What came of computing an answer.
+    """What came of computing an answer."""
 
-    Attributes:
-        answer: The answer; None where there is none.
-        sure: Whether the reading is likely enough, and nothing that matters was left unread.
-        why: Why it was taken or not, in words.
-        alone: Whether the question can be understood without the one before it.
-        reading: The reading that the answer is of.
-        offered: Readings that can be chosen, where none is certain enough.
-        helped: Whether a language model helped to read it.
-        found: Readings that find something, the most certain first.
-    """
-
-    answer: Answer | None
-    sure: bool
-    why: str
-    alone: bool = True
-    reading: Reading | None = None
-    offered: tuple[OtherReading, ...] = ()
-    helped: bool = False
+    answer: Answer | None  # The answer; None where there is none
+    sure: bool  # Whether the reading is likely enough, and nothing that matters was left unread
+    why: str  # Why it was taken or not, in words
+    alone: bool = True  # Whether the question can be understood without the one before it
+    reading: Reading | None = None  # The reading that the answer is of
+    offered: tuple[OtherReading, ...] = ()  # Readings that can be chosen, where none is certain enough
+    helped: bool = False  # Whether a language model helped to read it
+    # Readings that find something, the most certain first
     found: tuple[FoundReading, ...] = field(default=(), compare=False, repr=False)
 
 

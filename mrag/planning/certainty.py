@@ -119,10 +119,8 @@ FEATURES: Final[Mapping[str, int]] = {
 """
 
 _LEAST: Final = 1e-4
-_LOOKED_AT: Final = 20
-"""Rows in which things without a name are looked for."""
-_TRIPLES: Final = 400
-"""Triples of these at most that are looked at."""
+_LOOKED_AT: Final = 20  # Rows in which things without a name are looked for
+_TRIPLES: Final = 400  # Triples of these at most that are looked at
 
 
 def _measure(
@@ -230,12 +228,6 @@ def _answer(one: FoundReading) -> object:
 class Certainty:
     """How the features of a reading make its answer certain.
 
-    Attributes:
-        bias: What is added to the weighted features, as a logarithm of odds.
-        weights: The weight of each feature.
-        readings: How many solved readings it was fitted to.
-        groups: How many groups they come from.
-
     Example:
         >>> few = dict.fromkeys(FEATURES, 0.0)
         >>> model = shipped_certainty()
@@ -243,10 +235,10 @@ class Certainty:
         True
     """
 
-    bias: float
-    weights: Mapping[str, float]
-    readings: int = 0
-    groups: int = 0
+    bias: float  # What is added to the weighted features, as a logarithm of odds
+    weights: Mapping[str, float]  # The weight of each feature
+    readings: int = 0  # How many solved readings it was fitted to
+    groups: int = 0  # How many groups they come from
 
     def of(self, features: Features) -> float:
         """Return the probability that an answer is right."""
@@ -271,8 +263,7 @@ def shipped_certainty() -> Certainty:
     return Certainty(value["bias"], value["weights"], value["readings"], value["groups"])
 
 
-_NAMED = 0.9
-"""How near words must be to a name to name it."""
+_NAMED = 0.9  # How near words must be to a name to name it
 
 
 def why_unread(kg: KnowledgeGraph, question: str, mixed: Sequence[PropertyInfo | None]) -> str:
@@ -311,8 +302,7 @@ def unconverted(kg: KnowledgeGraph, question: str, mixed: Sequence[PropertyInfo 
     return ""
 
 
-_UNREAD: Final = 0.85
-"""Certainty at most of what leaves words unread."""
+_UNREAD: Final = 0.85  # Certainty at most of what leaves words unread
 
 
 def _bounded(model: Certainty, reading: Reading, features: Features) -> float:

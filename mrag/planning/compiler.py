@@ -262,23 +262,15 @@ NOTHING = pl.Block()
 
 @dataclass
 class BlockCompiler:
-    """Compiles blocks.
+    """Compiles blocks."""
 
-    Attributes:
-        values: Compiles their expressions.
-        fresh: Makes a variable that nothing else is called.
-        scalars: Returns the sub-selects of the scalars that were compiled since it was last asked.
-        plan: Compiles a plan that a block is joined with.
-        schema: What is known of the graph.
-        twins: Where things have several names, which of them an unknown takes.
-    """
-
-    values: ValueCompiler
-    fresh: Callable[[str], ox.Variable]
+    values: ValueCompiler  # Compiles their expressions
+    fresh: Callable[[str], ox.Variable]  # Makes a variable that nothing else is called
+    # Returns the sub-selects of the scalars that were compiled since it was last asked
     scalars: Callable[[], list[sparql.Pattern]]
-    plan: Callable[[pl.Plan], sparql.Pattern]
-    schema: Schema | None = None
-    twins: Twins | None = None
+    plan: Callable[[pl.Plan], sparql.Pattern]  # Compiles a plan that a block is joined with
+    schema: Schema | None = None  # What is known of the graph
+    twins: Twins | None = None  # Where things have several names, which of them an unknown takes
 
     def block(self, block: pl.Block, around: pl.Block = NOTHING) -> list[sparql.Pattern]:
         """Return the patterns of a block, to be joined.
@@ -555,8 +547,7 @@ def _present(value: pl.Expression, variable: ox.Variable, certain: set[pl.Unknow
     return [sparql.Filter(sparql.Call("bound", (variable,)))]
 
 
-SPARE = 100
-"""Rows that are asked for behind the limit of a plan, to find ties and what comes next."""
+SPARE = 100  # Rows that are asked for behind the limit of a plan, to find ties and what comes next
 
 
 def to_sparql(plan: pl.Plan, schema: Schema | None = None) -> str:

@@ -43,19 +43,15 @@ from mrag.planning.slots import Slot, SlotFitter, SlotOption, fill, slots_of
 from mrag.rdf.terms import Term
 from mrag.stores.base import Limits
 
-_LONGEST = 100
-"""Questions of one conversation of which each goes on from the one before."""
+_LONGEST = 100  # Questions of one conversation of which each goes on from the one before
 _MOST_THINGS: Final = 100
 """Things that a follow-up goes on from one by one, where the last plan cut off the others."""
 _SURE: Final = 0.6
-_CLEAR: Final = 0.8
-"""How like a name is that words surely mean."""
-_TOLD: Final = 0.9
-"""How likely it is that "the cheap ones" are those below the average."""
+_CLEAR: Final = 0.8  # How like a name is that words surely mean
+_TOLD: Final = 0.9  # How likely it is that "the cheap ones" are those below the average
 _CLOSE: Final = 0.05
 """How much less like the words a name may be than the likeliest, and still be what was meant."""
-_WAYS: Final = 8
-"""Plans with other names that are looked at; with more than one, it is open which is meant."""
+_WAYS: Final = 8  # Plans with other names that are looked at; with more than one, it is open which is meant
 _NAMES: Final = ("class", "entity", "value")
 _OWNERS: Final = {"their": "them", "its": "it"}
 _PLAIN: Final = frozenset("and show is who where when count name".split())
@@ -66,21 +62,13 @@ BY_ITSELF: Final = "read as a question on its own: every word was read, and the 
 
 @dataclass(frozen=True)
 class LastAnswer:
-    """What a follow-up goes on from.
+    """What a follow-up goes on from."""
 
-    Attributes:
-        plan: The plan that was computed.
-        shown: Names of the columns that were shown.
-        question: What was asked; "" where that is not known.
-        before: What that question went on from itself; None where it stands alone.
-        why: Why it was computed; "" where that is not known.
-    """
-
-    plan: pl.Plan
-    shown: tuple[str, ...]
-    question: str = ""
-    before: LastAnswer | None = None
-    why: str = ""
+    plan: pl.Plan  # The plan that was computed
+    shown: tuple[str, ...]  # Names of the columns that were shown
+    question: str = ""  # What was asked; "" where that is not known
+    before: LastAnswer | None = None  # What that question went on from itself; None where it stands alone
+    why: str = ""  # Why it was computed; "" where that is not known
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any], longest: int = _LONGEST) -> LastAnswer:
@@ -121,36 +109,22 @@ class LastAnswer:
 
 @dataclass(frozen=True)
 class Topic:
-    """What "they" are: the things that the last answer shows or counts.
+    """What "they" are: the things that the last answer shows or counts."""
 
-    Attributes:
-        unknown: The unknown of the last plan that stands for them.
-        cls: IRI of their class.
-        column: Index of the column that shows them; -1 where they are counted.
-    """
-
-    unknown: pl.Unknown
-    cls: str
-    column: int = -1
+    unknown: pl.Unknown  # The unknown of the last plan that stands for them
+    cls: str  # IRI of their class
+    column: int = -1  # Index of the column that shows them; -1 where they are counted
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What a follow-up says of them, as a plan of its own.
+    """What a follow-up says of them, as a plan of its own."""
 
-    Attributes:
-        plan: The plan, over all things of their class.
-        shown: Names of its columns that are shown.
-        own: Whether it asks for something; else it says more of what was asked for.
-        instead: Whether its conditions replace those on the same values.
-        adds: Whether those that bound a value from the other side stay.
-    """
-
-    plan: pl.Plan
-    shown: tuple[str, ...]
-    own: bool
-    instead: bool
-    adds: bool = False
+    plan: pl.Plan  # The plan, over all things of their class
+    shown: tuple[str, ...]  # Names of its columns that are shown
+    own: bool  # Whether it asks for something; else it says more of what was asked for
+    instead: bool  # Whether its conditions replace those on the same values
+    adds: bool = False  # Whether those that bound a value from the other side stay
 
 
 def topics_of(last: LastAnswer, schema: Schema) -> list[Topic]:
@@ -378,19 +352,12 @@ def _is(word: Sequence[str] | str, *what: str) -> bool:
 
 @dataclass(frozen=True)
 class FollowText:
-    """A follow-up without the words that only say that it is one.
+    """A follow-up without the words that only say that it is one."""
 
-    Attributes:
-        text: What is left.
-        leads: Whether it began like a follow-up: "and", "what about".
-        adds: Whether it began with "and" alone.
-        only: Whether it narrows what was found: "only".
-    """
-
-    text: str
-    leads: bool = False
-    adds: bool = False
-    only: bool = False
+    text: str  # What is left
+    leads: bool = False  # Whether it began like a follow-up: "and", "what about"
+    adds: bool = False  # Whether it began with "and" alone
+    only: bool = False  # Whether it narrows what was found: "only"
 
     @classmethod
     def of(cls, text: str) -> FollowText:
@@ -464,15 +431,10 @@ class FollowText:
 
 @dataclass(frozen=True)
 class FollowUnits:
-    """A way of cutting a follow-up into units.
+    """A way of cutting a follow-up into units."""
 
-    Attributes:
-        slots: The units.
-        left: The words that are in none.
-    """
-
-    slots: Sequence[UnitSlot]
-    left: Sequence[int]
+    slots: Sequence[UnitSlot]  # The units
+    left: Sequence[int]  # The words that are in none
 
     @property
     def named(self) -> list[UnitSlot]:

@@ -14,8 +14,7 @@ from mrag.planning.scopes import check
 from mrag.rdf.terms import term_from_json, term_to_json, to_ox
 
 _DEEPEST: Final = 40
-_MOST: Final = 5_000
-"""Values in one plan."""
+_MOST: Final = 5_000  # Values in one plan
 
 
 def _form(text: str) -> dict[str, tuple[str, str]]:

@@ -69,13 +69,11 @@ from mrag.planning.ways import with_ways
 from mrag.rdf import queries
 from mrag.rdf.terms import RDF
 
-BEST: Final = 12
-"""Candidates of words at most."""
+BEST: Final = 12  # Candidates of words at most
 _ASKED: Final = 10_000
 _EMBEDDED: Final = 1_000
 _CLEAR: Final = 0.45
-NEAR: Final = 0.5
-"""How near in meaning words are at least that may stand for each other."""
+NEAR: Final = 0.5  # How near in meaning words are at least that may stand for each other
 _KINDS: Final[tuple[Named, ...]] = ("class", "property")
 
 
@@ -94,29 +92,19 @@ _WIDE: Final = "wide schema"
 _LINKED: Final = "links"
 Links: TypeAlias = Mapping[str, frozenset[tuple[str, bool]]]
 """Of each thing the properties that lead from it (true) and to it."""
-_FEW: Final = 20_000
-"""Triples of a graph whose properties are asked for once for all things."""
-_MOST_CHANGED: Final = 5_000
-"""Names and values that have changed from which on all are read anew."""
+_FEW: Final = 20_000  # Triples of a graph whose properties are asked for once for all things
+_MOST_CHANGED: Final = 5_000  # Names and values that have changed from which on all are read anew
 
 
 @dataclass(frozen=True)
 class KnownNames:
-    """The names of a state of a graph.
+    """The names of a state of a graph."""
 
-    Attributes:
-        revision: The revision of the graph.
-        predicates: How many triples each of its predicates has.
-        schema: Its schema.
-        things: The names.
-        base: The revision at which they were read as a whole.
-    """
-
-    revision: int
-    predicates: Mapping[str, int]
-    schema: Schema
-    things: NamedThings
-    base: int
+    revision: int  # The revision of the graph
+    predicates: Mapping[str, int]  # How many triples each of its predicates has
+    schema: Schema  # Its schema
+    things: NamedThings  # The names
+    base: int  # The revision at which they were read as a whole
 
 
 _latest: WeakKeyDictionary[KnowledgeGraph, KnownNames] = WeakKeyDictionary()
@@ -314,8 +302,7 @@ def things_called(kg: KnowledgeGraph, text: str, most: int = 10) -> list[Candida
 _BEHIND: Final = 0.03
 """How much less likely a name is that differs in case from what was said, where another does not."""
 
-_REMEMBERED: Final = 32
-"""Questions whose names are kept."""
+_REMEMBERED: Final = 32  # Questions whose names are kept
 _NAMING = frozenset("name title label".split())
 
 

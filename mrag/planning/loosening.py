@@ -18,8 +18,7 @@ from mrag.planning.schema import Schema
 from mrag.planning.scopes import PlanRoles, aggregates, plain, renamed, sides
 from mrag.stores.base import Limits
 
-Seek = Callable[..., PlanResult | None]
-"""Runs a plan, as long as there is time: `_run` of a graph."""
+Seek = Callable[..., PlanResult | None]  # Runs a plan, as long as there is time: `_run` of a graph
 
 _KIND, _THING = pl.Unknown("other_kind"), "other_thing"
 
@@ -72,10 +71,8 @@ def may_be_meant(plan: pl.Plan, other: pl.Pattern, schema: Schema) -> bool:
     return any(own and own <= words for own in ours for words in theirs)
 
 
-_MOST = 5
-"""Conditions that are left out, one at a time."""
-_TOLD = 3
-"""Things that are told in place of the one that was asked about."""
+_MOST = 5  # Conditions that are left out, one at a time
+_TOLD = 3  # Things that are told in place of the one that was asked about
 _VALUE = "nearest_value"
 _BOUNDS = {"<": False, "<=": False, ">": True, ">=": True}
 """Whether the greatest value comes nearest to a bound."""
@@ -88,40 +85,29 @@ Loosened = pl.Condition | pl.Block | pl.Pattern
 
 @dataclass(frozen=True)
 class Nearest:
-    """What comes nearest to a bound that nothing keeps.
+    """What comes nearest to a bound that nothing keeps."""
 
-    Attributes:
-        plan: The plan that found it: the thing, if it is not named in the question, and the value.
-        value: What is bounded.
-        greatest: Whether it is the greatest value, else the least.
-        result: What the plan found.
-    """
-
-    plan: pl.Plan
-    value: pl.Expression
-    greatest: bool
-    result: PlanResult
+    plan: pl.Plan  # The plan that found it: the thing, if it is not named in the question, and the value
+    value: pl.Expression  # What is bounded
+    greatest: bool  # Whether it is the greatest value, else the least
+    result: PlanResult  # What the plan found
 
 
 @dataclass(frozen=True)
 class Nothing:
-    """Why a plan finds nothing.
+    """Why a plan finds nothing."""
 
-    Attributes:
-        part: The condition without which it finds something; None where each of several is enough.
-        nearest: What comes nearest to it, where it bounds a number or a date.
-        instead: What a thing has in place of the value that was asked for, or the things that a description
-            fits in place of the one that was asked about.
-        undecided: What nothing in the graph is known of, so that it can be answered neither yes nor no: the
-            description that a thing should fit, or that things have the values to be compared.
-        compared: The plan of the two values that were compared, and what it found, where they compare
-            otherwise than was asked.
-    """
-
+    # The condition without which it finds something; None where each of several is enough
     part: Loosened | None = None
-    nearest: Nearest | None = None
+    nearest: Nearest | None = None  # What comes nearest to it, where it bounds a number or a date
+    # What a thing has in place of the value that was asked for, or the things that a description fits in
+    # place of the one that was asked about
     instead: tuple[URIRef | Literal, ...] = ()
+    # What nothing in the graph is known of, so that it can be answered neither yes nor no: the description
+    # that a thing should fit, or that things have the values to be compared
     undecided: pl.Plan | None = None
+    # The plan of the two values that were compared, and what it found, where they compare otherwise than was
+    # asked
     compared: tuple[pl.Plan, PlanResult] | None = None
 
 

@@ -46,23 +46,18 @@ Place: TypeAlias = Unknown | URIRef | Literal
 class Pattern:
     """A triple with unknowns.
 
-    Attributes:
-        subject: What it is said of.
-        predicate: The property.
-        object: The value.
-        narrower: Classes that count as the object, where it is a class: `rdf:type` one of them does as well.
-        repeated: Whether the property may be followed several times: all that is above a term, not only what
-            is just above it.
-
     Example:
         >>> print(Pattern(Unknown("film"), URIRef("urn:director"), Unknown("who")))
         (?film, urn:director, ?who)
     """
 
-    subject: Unknown | URIRef
-    predicate: Unknown | URIRef
-    object: Place
+    subject: Unknown | URIRef  # What it is said of
+    predicate: Unknown | URIRef  # The property
+    object: Place  # The value
+    # Classes that count as the object, where it is a class: `rdf:type` one of them does as well
     narrower: tuple[URIRef, ...] = ()
+    # Whether the property may be followed several times: all that is above a term, not only what is just
+    # above it
     repeated: bool = False
 
     @property
@@ -122,18 +117,14 @@ class Aggregate:
     What is summed or averaged is read as a `Number`. The least and the greatest of an unknown are those of
     its text, which is right for dates; of a `Number` they are those of the numbers. Solutions without a value
     are left out. Over nothing a count is 0 and other folds have no value.
-
-    Attributes:
-        function: What is computed.
-        value: What is folded; None to count what `of` names.
-        of: The unknowns whose distinct values, together with that of `value`, are folded: the things that
-            are counted, or that the values belong to.
-        where: What must hold of the folded solutions beside the plan's own block: "of those, the red".
     """
 
-    function: Fold
-    value: Expression | None = None
+    function: Fold  # What is computed
+    value: Expression | None = None  # What is folded; None to count what `of` names
+    # The unknowns whose distinct values, together with that of `value`, are folded: the things that are
+    # counted, or that the values belong to
     of: tuple[Unknown, ...] = ()
+    # What must hold of the folded solutions beside the plan's own block: "of those, the red"
     where: Block = field(default_factory=lambda: Block())
 
 
@@ -166,17 +157,11 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Contains:
-    """Whether the text of a value has another in it, whatever the case; or whether it is in a language.
+    """Whether the text of a value has another in it, whatever the case; or whether it is in a language."""
 
-    Attributes:
-        value: What has the text.
-        text: The other text; the tag of the language, "de" for "de-AT" as well.
-        position: Where it stands; "language" if it is the tag of one.
-    """
-
-    value: Expression
-    text: str
-    position: Position = "anywhere"
+    value: Expression  # What has the text
+    text: str  # The other text; the tag of the language, "de" for "de-AT" as well
+    position: Position = "anywhere"  # Where it stands; "language" if it is the tag of one
 
 
 Condition: TypeAlias = Comparison | Contains
@@ -184,25 +169,18 @@ Condition: TypeAlias = Comparison | Contains
 
 @dataclass(frozen=True)
 class Block:
-    """What must hold together.
+    """What must hold together."""
 
-    Attributes:
-        patterns: Triples that exist, in one join.
-        conditions: What holds of their values.
-        without: Blocks that have no solution for the values of the unknowns that they share with this one;
-            they speak of no unknown that only some alternatives or optional blocks bind.
-        either: Alternatives: of each group of blocks one holds at least.
-        optional: Blocks that bind further unknowns where they hold; only the block of a plan has them.
-        plans: Plans whose rows it is joined with: each row binds the unknowns that are called like the
-            columns, and one without a value in a column is left out. Only the block of a plan has them,
-            and they have no ties.
-    """
-
-    patterns: tuple[Pattern, ...] = ()
-    conditions: tuple[Condition, ...] = ()
+    patterns: tuple[Pattern, ...] = ()  # Triples that exist, in one join
+    conditions: tuple[Condition, ...] = ()  # What holds of their values
+    # Blocks that have no solution for the values of the unknowns that they share with this one; they speak of
+    # no unknown that only some alternatives or optional blocks bind
     without: tuple[Block, ...] = ()
-    either: tuple[tuple[Block, ...], ...] = ()
+    either: tuple[tuple[Block, ...], ...] = ()  # Alternatives: of each group of blocks one holds at least
+    # Blocks that bind further unknowns where they hold; only the block of a plan has them
     optional: tuple[Block, ...] = ()
+    # Plans whose rows it is joined with: each row binds the unknowns that are called like the columns, and
+    # one without a value in a column is left out. Only the block of a plan has them, and they have no ties
     plans: tuple[Plan, ...] = ()
 
     @property
@@ -243,26 +221,17 @@ class Plan:
     Rows are ordered with numbers before text, without case, and what has no value last; with a limit, rows
     without a value in a key of the order are left out, because they win no superlative. Ties break by the
     terms of the row, so the order is total.
-
-    Attributes:
-        where: What must hold.
-        columns: What is shown, in order.
-        group_by: Unknowns to group by that need not be shown.
-        having: Conditions on groups; they hold aggregates, or names of columns as unknowns.
-        order: How rows are ordered.
-        limit: Maximum number of rows.
-        offset: How many rows are left out before them.
-        ties: Whether rows that are equal to the last in the order's keys are shown too.
     """
 
-    where: Block = field(default_factory=Block)
-    columns: tuple[Column, ...] = ()
-    group_by: tuple[Unknown, ...] = ()
+    where: Block = field(default_factory=Block)  # What must hold
+    columns: tuple[Column, ...] = ()  # What is shown, in order
+    group_by: tuple[Unknown, ...] = ()  # Unknowns to group by that need not be shown
+    # Conditions on groups; they hold aggregates, or names of columns as unknowns
     having: tuple[Condition, ...] = ()
-    order: tuple[Order, ...] = ()
-    limit: int | None = None
-    offset: int = 0
-    ties: bool = False
+    order: tuple[Order, ...] = ()  # How rows are ordered
+    limit: int | None = None  # Maximum number of rows
+    offset: int = 0  # How many rows are left out before them
+    ties: bool = False  # Whether rows that are equal to the last in the order's keys are shown too
 
     @property
     def yes_or_no(self) -> bool:

@@ -65,10 +65,8 @@ _UNITS: Final = frozenset(
     "euro euros dollar dollars pounds usd eur gbp minutes hours days years seconds metres meters feet "
     "percent kilometres kilometers kilograms grams tonnes litres".split()
 )
-_WHOLE: Final = 3
-"""Words of the longest comment that is nothing but another name."""
-_LONGEST: Final = 7
-"""Words of the longest phrase that is taken for a name."""
+_WHOLE: Final = 3  # Words of the longest comment that is nothing but another name
+_LONGEST: Final = 7  # Words of the longest phrase that is taken for a name
 _VOWELS: Final = frozenset("aeiouy")
 
 
@@ -119,8 +117,7 @@ def _abbreviates(word: str, said: list[str]) -> bool:
 
 _KINDS: Final = frozenset(("p31", "instance of", "is a", "is instance of", "isa"))
 """What properties are called that say of which class things are."""
-_KIND_NAMES: Final = 200
-"""Properties whose names are looked at for that."""
+_KIND_NAMES: Final = 200  # Properties whose names are looked at for that
 DATES: Final = frozenset(XSD + name for name in ("date", "dateTime", "dateTimeStamp", "gYear", "gYearMonth"))
 """Datatypes of dates."""
 
@@ -238,8 +235,7 @@ Edges = dict[tuple[str, str, str], int]
 """How many triples lead from a class by a property to a class; "" is no class."""
 
 _NUMBERS: Final = frozenset(map(str, NUMBERS))  # a term is never equal to a text
-TYPED_KINDS: Final = _NUMBERS | DATES
-"""Datatypes of numbers and dates."""
+TYPED_KINDS: Final = _NUMBERS | DATES  # Datatypes of numbers and dates
 _EXACT: Final = 100_000
 _BATCH: Final = 250_000
 _TRIPLES: Final = 1_000
@@ -251,11 +247,7 @@ _WORDS: Final = 200
 
 @dataclass
 class PropertyUsage:
-    """What is counted of one property; see `PropertyInfo`.
-
-    Attributes:
-        counted: How many triples it had when it was last counted as a whole; 0 where that is not known.
-    """
+    """What is counted of one property; see `PropertyInfo`."""
 
     iri: str
     triples: int
@@ -274,7 +266,7 @@ class PropertyUsage:
     objects_in: tuple[tuple[str, ...], ...] = ()
     truth: tuple[str, ...] = ()
     units: tuple[str, ...] = ()
-    counted: int = 0
+    counted: int = 0  # How many triples it had when it was last counted as a whole; 0 where that is not known
 
     @property
     def datatype(self) -> str:
@@ -495,10 +487,8 @@ def widen(use: PropertyUsage, text: str) -> None:
         use.maximum = text
 
 
-_GROWN: Final = 0.05
-"""How much a property or a class may have grown, as a share, since it was counted."""
-_FEW: Final = 100
-"""Members by which a class may differ in any case."""
+_GROWN: Final = 0.05  # How much a property or a class may have grown, as a share, since it was counted
+_FEW: Final = 100  # Members by which a class may differ in any case
 _PLAIN: Final = {
     XSD + "date": compile_late(r"(?!0000)\d{4}-\d\d-\d\d"),
     XSD + "dateTime": compile_late(r"(?!0000)\d{4}-\d\d-\d\dT(?!24)\d\d:\d\d:\d\d"),
@@ -608,17 +598,11 @@ _KIND: Final = FolderKind(
 
 
 class KeptNames(NamedTuple):
-    """What is kept of a graph beside its store.
+    """What is kept of a graph beside its store."""
 
-    Attributes:
-        revision: The revision of the graph, the present one or an earlier one.
-        base: The revision at which its names were read as a whole; 0 where only its schema is kept.
-        arrays: All of it.
-    """
-
-    revision: int
-    base: int
-    arrays: Arrays
+    revision: int  # The revision of the graph, the present one or an earlier one
+    base: int  # The revision at which its names were read as a whole; 0 where only its schema is kept
+    arrays: Arrays  # All of it
 
 
 def kept(kg: KnowledgeGraph) -> KeptNames | None:
@@ -721,29 +705,19 @@ def _state(kg: KnowledgeGraph) -> dict[str, Any]:
     return {"kg": kg.iri, "born": born, "revision": kg.revision, "languages": list(kg.languages)}
 
 
-_MOST_TOUCHED = 2_000
-"""Touched entities from which on all is read, which is then hardly slower."""
+_MOST_TOUCHED = 2_000  # Touched entities from which on all is read, which is then hardly slower
 
 
 @dataclass(frozen=True)
 class KnownSchema:
-    """What was read of a state of a graph.
+    """What was read of a state of a graph."""
 
-    Attributes:
-        revision: The revision of the graph.
-        predicates: How many triples each of its predicates has.
-        classes: How many members each class has.
-        uses: How its properties are used.
-        edges: Which classes they link.
-        schema: What was made of that.
-    """
-
-    revision: int
-    predicates: Mapping[str, int]
-    classes: Mapping[str, int]
-    uses: Mapping[str, PropertyUsage]
-    edges: Edges
-    schema: Schema
+    revision: int  # The revision of the graph
+    predicates: Mapping[str, int]  # How many triples each of its predicates has
+    classes: Mapping[str, int]  # How many members each class has
+    uses: Mapping[str, PropertyUsage]  # How its properties are used
+    edges: Edges  # Which classes they link
+    schema: Schema  # What was made of that
 
     def arrays(self) -> Arrays:
         """Return it as arrays to keep."""
@@ -773,19 +747,12 @@ class KnownSchema:
 
 @dataclass(frozen=True)
 class ChangedParts:
-    """What has changed since a state of a graph.
+    """What has changed since a state of a graph."""
 
-    Attributes:
-        properties: The predicates whose triples may be others.
-        entities: The entities that changes touched.
-        texts: Those of them whose texts may be others.
-        came: Marks of triples that came, see `mrag.graph.record.mark`.
-    """
-
-    properties: frozenset[str]
-    entities: frozenset[str]
-    texts: frozenset[str] = frozenset()
-    came: frozenset[str] = frozenset()
+    properties: frozenset[str]  # The predicates whose triples may be others
+    entities: frozenset[str]  # The entities that changes touched
+    texts: frozenset[str] = frozenset()  # Those of them whose texts may be others
+    came: frozenset[str] = frozenset()  # Marks of triples that came, see `mrag.graph.record.mark`
 
 
 _latest: WeakKeyDictionary[KnowledgeGraph, KnownSchema] = WeakKeyDictionary()
@@ -864,8 +831,7 @@ def unchanged(
     return uses, edges
 
 
-Ancestors = Mapping[str, frozenset[str]]
-"""Superclasses of classes, direct and indirect."""
+Ancestors = Mapping[str, frozenset[str]]  # Superclasses of classes, direct and indirect
 
 _SAMPLE: Final = 20_000
 """Members of a large class that are looked at; where something inferred their classes, it did so for all."""
@@ -954,10 +920,8 @@ def _in_batches(
         yield batch
 
 
-_WORTH: Final = 500
-"""Triples from which on it is worth knowing."""
-_MOST_EDGES: Final = 10_000_000
-"""Triples that are looked through in all."""
+_WORTH: Final = 500  # Triples from which on it is worth knowing
+_MOST_EDGES: Final = 10_000_000  # Triples that are looked through in all
 _NEARLY: Final = 0.98
 _MOST_CLASSES: Final = 50
 _SETS: Final = 4

@@ -246,8 +246,7 @@ def triple_of(pattern: pl.Pattern, binding: Binding) -> Triple | None:
     return Triple(s, p, o)
 
 
-_GROUPS = 5_000
-"""Groups that are looked through for those of some rows."""
+_GROUPS = 5_000  # Groups that are looked through for those of some rows
 
 
 def with_groups(
@@ -292,8 +291,7 @@ def _group_of(plan: pl.Plan, row: Cells, groups: Sequence[Cells]) -> Cells | Non
     return same[0] if same else None
 
 
-MOST = 500
-"""Most triples that are looked for; no server takes more values in one query."""
+MOST = 500  # Most triples that are looked for; no server takes more values in one query
 
 
 _MOST = 50
@@ -302,27 +300,19 @@ _PATIENCE = 1.0
 _ORDERED = 5_000
 """Solutions that are put in order to choose those that are cited; of more, those that come first are."""
 
-_BEHIND = 3
-"""Solutions that are asked for behind those that are cited, to know whether there are more."""
+_BEHIND = 3  # Solutions that are asked for behind those that are cited, to know whether there are more
 
-_LOOKED_THROUGH = 1_000_000
-"""Solutions that are looked through, row by row, for what supports rows."""
+_LOOKED_THROUGH = 1_000_000  # Solutions that are looked through, row by row, for what supports rows
 
-_JOINED = 3
-"""Rows of a plan within a plan that are proved."""
+_JOINED = 3  # Rows of a plan within a plan that are proved
 
 
 @dataclass(frozen=True)
 class RowProof:
-    """The triples that a row rests on.
+    """The triples that a row rests on."""
 
-    Attributes:
-        context: The triples as lines, each with its graph and whether it is inferred, to be cited.
-        truncated: Whether the row rests on more, such as further members of what is counted.
-    """
-
-    context: Context
-    truncated: bool = False
+    context: Context  # The triples as lines, each with its graph and whether it is inferred, to be cited
+    truncated: bool = False  # Whether the row rests on more, such as further members of what is counted
 
     @property
     def triples(self) -> tuple[Triple, ...]:

@@ -15,30 +15,20 @@ from mrag.planning.run import PlanResult
 
 @dataclass(frozen=True)
 class Reading:
-    """One way of reading a question.
+    """One way of reading a question."""
 
-    Attributes:
-        plan: The plan.
-        shown: Names of the plan's columns that the question asks for; the others order or select.
-        probability: How likely it is to be what was meant, before its answer is known.
-        ignored: Words that carry meaning and were not read.
-        features: What it was scored by.
-        note: Why it was read so, where more than its words tell.
-        certainty: How likely its answer is right, which is known once it has one; None before.
-        measured: What that is told by.
-        words: What its words became, where they alone tell how it was read.
-        unread: Further words that were not read, but may well be said otherwise by the plan.
-    """
-
-    plan: Plan
+    plan: Plan  # The plan
+    # Names of the plan's columns that the question asks for; the others order or select
     shown: tuple[str, ...]
-    probability: float
-    ignored: tuple[str, ...]
-    features: Mapping[str, float]
-    note: str = ""
+    probability: float  # How likely it is to be what was meant, before its answer is known
+    ignored: tuple[str, ...]  # Words that carry meaning and were not read
+    features: Mapping[str, float]  # What it was scored by
+    note: str = ""  # Why it was read so, where more than its words tell
+    # How likely its answer is right, which is known once it has one; None before
     certainty: float | None = None
-    measured: Mapping[str, float] | None = None
-    words: tuple[WordUse, ...] = ()
+    measured: Mapping[str, float] | None = None  # What that is told by
+    words: tuple[WordUse, ...] = ()  # What its words became, where they alone tell how it was read
+    # Further words that were not read, but may well be said otherwise by the plan
     unread: tuple[str, ...] = ()
 
     @property
@@ -47,8 +37,7 @@ class Reading:
         return self.probability if self.certainty is None else self.certainty
 
 
-FoundReading: TypeAlias = tuple[Reading, PlanResult]
-"""A reading with what its plan finds."""
+FoundReading: TypeAlias = tuple[Reading, PlanResult]  # A reading with what its plan finds
 
 
 def reading_of(plan: Plan, shown: Sequence[str], probability: float, note: str) -> Reading:

@@ -17,15 +17,12 @@ from mrag.planning.schema import PropertyInfo, Schema
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-LONGEST: Final = 500
-"""Characters of a question that is read at most."""
+LONGEST: Final = 500  # Characters of a question that is read at most
 _PROMPTS: Final[Mapping[str, str]] = tomllib.loads(
     (files("mrag") / "planning" / "rephrasing.toml").read_text(encoding="utf-8")
 )
-_LETTERS: Final = 2_000
-"""Letters of a schema that a model is shown at most."""
-_TOKENS: Final = 120
-"""Tokens of what it writes at most."""
+_LETTERS: Final = 2_000  # Letters of a schema that a model is shown at most
+_TOKENS: Final = 120  # Tokens of what it writes at most
 _KEPT: Final = frozenset("name asked number avg share part ratio not superlative".split())
 """Kinds of gaps that no other wording accounts for."""
 

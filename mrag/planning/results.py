@@ -37,8 +37,7 @@ from mrag.stores.base import Limits, SelectResult
 EVEN = 0.6
 """Certainty below which nothing is given as computed unasked: of what is less certain half is wrong."""
 
-_TRUSTED = 0.9
-"""How likely a reading is whose counting nothing is an answer."""
+_TRUSTED = 0.9  # How likely a reading is whose counting nothing is an answer
 
 OFFERED_SECONDS = 1.0
 """How long the readings that are only offered may take together, however busy the machine is."""
@@ -46,19 +45,14 @@ _OFFERED_WORK = 100_000
 """How many triples the readings that are only offered may go through together: some tens of milliseconds."""
 ROWS, _OFFERED_ROWS = 5_000, 200
 """Rows of a reading, and of one that is only offered."""
-_SHOWN = 100
-"""Things that are read along with their names, in case that they have none."""
-_FURTHER_WORK = 400_000
-"""The same of readings that are run where likelier ones find nothing."""
+_SHOWN = 100  # Things that are read along with their names, in case that they have none
+_FURTHER_WORK = 400_000  # The same of readings that are run where likelier ones find nothing
 _TOO_LONG = "computing it takes longer than the time that is given"
 Planner: TypeAlias = OneOf["parser", "writer"]
 """Who reads a question: the parser alone, or a model too, which puts it in other words."""
-TRIED = 8
-"""How many readings are run at most, beside one that finds something."""
-_NEXT = 2
-"""Rows that are told behind those that were asked for."""
-_SMALL = Decimal("0.0001")
-"""Least number that is shown with four digits."""
+TRIED = 8  # How many readings are run at most, beside one that finds something
+_NEXT = 2  # Rows that are told behind those that were asked for
+_SMALL = Decimal("0.0001")  # Least number that is shown with four digits
 
 
 def run_readings(

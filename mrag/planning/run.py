@@ -21,38 +21,27 @@ from mrag.rdf.patterns import Ask, Select
 from mrag.rdf.patterns import to_sparql as printed
 from mrag.stores.base import Limits, SelectResult
 
-Found: TypeAlias = dict[str, SelectResult | bool]
-"""What queries have found, by their text."""
+Found: TypeAlias = dict[str, SelectResult | bool]  # What queries have found, by their text
 
 LIMITS = Limits(seconds=10.0, rows=5_000)
 """How much a plan may use; servers cut longer answers in their own ways."""
 
-_NEXT = 10
-"""Rows that are told behind the limit of a plan."""
+_NEXT = 10  # Rows that are told behind the limit of a plan
 
 
 @dataclass(frozen=True)
 class PlanResult:
-    """What a plan has found.
+    """What a plan has found."""
 
-    Attributes:
-        query: The SPARQL that was run.
-        columns: Names of the columns; none for yes or no.
-        rows: The rows, in order; a cell without a value is None. Numbers that were computed are
-            xsd:integer or xsd:decimal, of 12 digits.
-        holds: The answer to a yes or no question; for others, whether there are rows.
-        runners_up: Some rows that come next, where the plan has a limit.
-        truncated: Whether there may be further rows that the plan wants.
-        seconds: How long the query took.
-    """
-
-    query: str
-    columns: tuple[str, ...] = ()
+    query: str  # The SPARQL that was run
+    columns: tuple[str, ...] = ()  # Names of the columns; none for yes or no
+    # The rows, in order; a cell without a value is None. Numbers that were computed are xsd:integer or
+    # xsd:decimal, of 12 digits
     rows: tuple[Cells, ...] = ()
-    holds: bool = False
-    runners_up: tuple[Cells, ...] = ()
-    truncated: bool = False
-    seconds: float = 0.0
+    holds: bool = False  # The answer to a yes or no question; for others, whether there are rows
+    runners_up: tuple[Cells, ...] = ()  # Some rows that come next, where the plan has a limit
+    truncated: bool = False  # Whether there may be further rows that the plan wants
+    seconds: float = 0.0  # How long the query took
 
     @property
     def is_zero(self) -> bool:
@@ -137,14 +126,9 @@ def run(
     seconds = time.monotonic() - began
     shown, behind, truncated = _cut(rows, plan, limits.rows, len(result.rows))
     return PlanResult(
-        query,
-        tuple(c.name for c in plan.columns),
-        tuple(shown),
-        bool(shown),
-        tuple(behind),
-        truncated,
+        query, tuple(c.name for c in plan.columns), tuple(shown), bool(shown), tuple(behind), truncated,
         seconds,
-    )
+    )  # fmt: skip
 
 
 def _fetch(

@@ -30,8 +30,7 @@ from mrag.rdf import queries
 from mrag.rdf.terms import MRAG, Triple
 from mrag.stores.base import Dataset
 
-SAVED: Final = "urn:mrag:question:"
-"""Start of the IRIs of saved questions."""
+SAVED: Final = "urn:mrag:question:"  # Start of the IRIs of saved questions
 
 _HIDDEN: Final = URIRef(MRAG + "verbatim")
 _PART_OF: Final = URIRef("http://purl.org/dc/terms/isPartOf")
@@ -41,23 +40,14 @@ _EVERY, _PATTERNS = "saved questions", "patterns of saved questions"
 
 @dataclass(frozen=True)
 class SavedQuestion:
-    """A question that was saved with its plan.
+    """A question that was saved with its plan."""
 
-    Attributes:
-        name: Its name.
-        question: The question as it was asked.
-        reading: How it was read, in words.
-        computed: Its plan, and the columns that are shown.
-        author: Who saved it; may be empty.
-        saved: When, as xsd:dateTime writes it.
-    """
-
-    name: str
-    question: str
-    reading: str
-    computed: LastAnswer
-    author: str
-    saved: str
+    name: str  # Its name
+    question: str  # The question as it was asked
+    reading: str  # How it was read, in words
+    computed: LastAnswer  # Its plan, and the columns that are shown
+    author: str  # Who saved it; may be empty
+    saved: str  # When, as xsd:dateTime writes it
 
     @property
     def iri(self) -> str:
@@ -211,10 +201,8 @@ def _save(name: str, values: Mapping[str, str]) -> SavedQuestion:
 
 
 _SURE: Final = 0.99
-_LONGEST: Final = 10
-"""Words of one name."""
-_WAYS: Final = 1_000
-"""Ways that are tried of finding the names of a question in its words."""
+_LONGEST: Final = 10  # Words of one name
+_WAYS: Final = 1_000  # Ways that are tried of finding the names of a question in its words
 
 _FILLED: Final = ("name", "number", "unasked", "quotation")
 """What the words in the places of slots may leave out, or have too much."""

@@ -25,87 +25,62 @@ _LONE, _FEWER = 1.2, 0.75
 
 @dataclass(frozen=True)
 class ClassInfo:
-    """A class with members.
+    """A class with members."""
 
-    Attributes:
-        iri: The class.
-        names: Its labels, best first; its local name in words is the last.
-        comment: What is said of it; "" if nothing.
-        count: How many members it has, asserted, inferred or in a subclass.
-        parents: Its direct superclasses among the classes with members.
-        narrower: Its subclasses, direct and indirect, with members of which no triple says that they are in
-            it. Members of these are counted as its own.
-        kind: The class of its members, where no triple says that they are in it.
-        way: What its members have, as `PropertyInfo.way` says it, or, with "!" before it, what they have not;
-            empty where triples say who is in it.
-    """
-
-    iri: str
-    names: tuple[str, ...]
-    comment: str = ""
-    count: int = 0
-    parents: tuple[str, ...] = ()
+    iri: str  # The class
+    names: tuple[str, ...]  # Its labels, best first; its local name in words is the last
+    comment: str = ""  # What is said of it; "" if nothing
+    count: int = 0  # How many members it has, asserted, inferred or in a subclass
+    parents: tuple[str, ...] = ()  # Its direct superclasses among the classes with members
+    # Its subclasses, direct and indirect, with members of which no triple says that they are in it. Members
+    # of these are counted as its own
     narrower: tuple[str, ...] = ()
-    kind: str = ""
+    kind: str = ""  # The class of its members, where no triple says that they are in it
+    # What its members have, as `PropertyInfo.way` says it, or, with "!" before it, what they have not; empty
+    # where triples say who is in it
     way: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class PropertyInfo:
-    """A property as the data use it.
+    """A property as the data use it."""
 
-    Attributes:
-        iri: The property.
-        names: Its labels, best first; its local name in words is the last.
-        comment: What is said of it; "" if nothing.
-        kind: What most of its values are.
-        datatype: The most frequent datatype of its literals; "" for entities.
-        triples: How many triples it has.
-        subjects: How many distinct subjects they have.
-        objects: How many distinct objects they have.
-        domains: Classes of its subjects, with how many distinct subjects are in each.
-        ranges: Classes of its objects, with how many distinct objects are in each; empty for literals.
-        minimum: The least number or date, as text; "" if there is none.
-        maximum: The greatest.
-        text_numbers: Whether numbers are (partly) written as strings, perhaps with a unit.
-        inverse_names: Labels of a declared inverse property, that is read from object to subject.
-        datatypes: All datatypes of its values, "" for things; empty where not all of them were looked at.
-        plain_dates: Whether all values are dates, or dates with times, of four digits a year and without a
-            time zone.
-        subjects_in: Sets of classes; each subject is in one of each set at least. Only where all changes of
-            the graph are known is this found out.
-        objects_in: The same of its objects.
-        units: Units and currencies that its texts have behind or before a number; with more than one of them
-            the texts are no numbers that could be compared.
-        truth: How it writes yes and no, where its values are nothing else but no booleans: ("Y", "N").
-        through: How classes have it that no triple says it of: the property by which an `owl:Restriction` on
-            it, of which they are subclasses, leads to the value; "" where triples have it.
-        way: Over which properties things have it that have something between, such as a span of time or an
-            amount; empty where one triple states it. "^" stands before a property that is followed from
-            object to subject, and "\t" with a term behind one that says what is there.
-    """
-
-    iri: str
-    names: tuple[str, ...]
-    comment: str = ""
-    kind: Kind = "entity"
-    datatype: str = ""
-    triples: int = 0
-    subjects: int = 0
-    objects: int = 0
+    iri: str  # The property
+    names: tuple[str, ...]  # Its labels, best first; its local name in words is the last
+    comment: str = ""  # What is said of it; "" if nothing
+    kind: Kind = "entity"  # What most of its values are
+    datatype: str = ""  # The most frequent datatype of its literals; "" for entities
+    triples: int = 0  # How many triples it has
+    subjects: int = 0  # How many distinct subjects they have
+    objects: int = 0  # How many distinct objects they have
+    # Classes of its subjects, with how many distinct subjects are in each
     domains: Mapping[str, int] = field(default_factory=dict)
+    # Classes of its objects, with how many distinct objects are in each; empty for literals
     ranges: Mapping[str, int] = field(default_factory=dict)
-    minimum: str = ""
-    maximum: str = ""
-    text_numbers: bool = False
+    minimum: str = ""  # The least number or date, as text; "" if there is none
+    maximum: str = ""  # The greatest
+    text_numbers: bool = False  # Whether numbers are (partly) written as strings, perhaps with a unit
+    # Labels of a declared inverse property, that is read from object to subject
     inverse_names: tuple[str, ...] = ()
+    # How it writes yes and no, where its values are nothing else but no booleans: ("Y", "N")
     truth: tuple[str, ...] = ()
+    # Units and currencies that its texts have behind or before a number; with more than one of them the texts
+    # are no numbers that could be compared
     units: tuple[str, ...] = ()
+    # All datatypes of its values, "" for things; empty where not all of them were looked at
     datatypes: tuple[str, ...] = ()
+    # Whether all values are dates, or dates with times, of four digits a year and without a time zone
     plain_dates: bool = False
+    # Sets of classes; each subject is in one of each set at least. Only where all changes of the graph are
+    # known is this found out
     subjects_in: tuple[tuple[str, ...], ...] = ()
-    objects_in: tuple[tuple[str, ...], ...] = ()
+    objects_in: tuple[tuple[str, ...], ...] = ()  # The same of its objects
+    # How classes have it that no triple says it of: the property by which an `owl:Restriction` on it, of
+    # which they are subclasses, leads to the value; "" where triples have it
     through: str = ""
+    # Over which properties things have it that have something between, such as a span of time or an amount;
+    # empty where one triple states it. "^" stands before a property that is followed from object to subject,
+    # and "\t" with a term behind one that says what is there
     way: tuple[str, ...] = ()
 
     @property
@@ -181,17 +156,11 @@ class ClassEdge:
 
 @dataclass(frozen=True)
 class TermTree:
-    """How the terms of a graph are in order whose things are classes or concepts.
+    """How the terms of a graph are in order whose things are classes or concepts."""
 
-    Attributes:
-        kind: The class of the terms: `owl:Class`, `rdfs:Class` or `skos:Concept`.
-        above: The property that leads from a term to those just above it.
-        inverse: Whether it leads to those just below it instead.
-    """
-
-    kind: str
-    above: str
-    inverse: bool = False
+    kind: str  # The class of the terms: `owl:Class`, `rdfs:Class` or `skos:Concept`
+    above: str  # The property that leads from a term to those just above it
+    inverse: bool = False  # Whether it leads to those just below it instead
 
 
 @dataclass(frozen=True)

@@ -29,21 +29,14 @@ _DATES: Final = (XSD.date, XSD.dateTime)
 
 @dataclass(frozen=True)
 class Slot:
-    """A name or a value of a plan, in whose place another one may stand.
+    """A name or a value of a plan, in whose place another one may stand."""
 
-    Attributes:
-        role: What it is.
-        terms: The term, or of a value all that it is compared with.
-        subject_of: Properties that the plan says of it; of a class, those of its members.
-        object_of: Properties that the plan has it as a value of; of a class, those that lead to members.
-        bounds: Of a value, how it is compared.
-    """
-
-    role: SlotRole
-    terms: tuple[Term, ...]
-    subject_of: tuple[str, ...] = ()
+    role: SlotRole  # What it is
+    terms: tuple[Term, ...]  # The term, or of a value all that it is compared with
+    subject_of: tuple[str, ...] = ()  # Properties that the plan says of it; of a class, those of its members
+    # Properties that the plan has it as a value of; of a class, those that lead to members
     object_of: tuple[str, ...] = ()
-    bounds: tuple[pl.Comparison, ...] = ()
+    bounds: tuple[pl.Comparison, ...] = ()  # Of a value, how it is compared
 
     @property
     def term(self) -> Term:

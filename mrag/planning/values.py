@@ -37,12 +37,10 @@ another number. The sign, the digits and the exponent are its groups 1, 5 and 9;
 _CURRENCIES = "€|£|¥|₹"
 DURATION = r"^P(([0-9]+)D)?(T(([0-9]+)H)?(([0-9]+)M)?(([0-9]+([.][0-9]+)?)S)?)?$"
 """A duration of ISO 8601 without years and months, which differ in length."""
-_TIMED = r"^PT?[0-9]"
-"""How a duration begins that has a number, as "P" and "PT" have not."""
+_TIMED = r"^PT?[0-9]"  # How a duration begins that has a number, as "P" and "PT" have not
 _SECONDS = ((2, 86400), (5, 3600), (7, 60), (9, 1))
 """Groups of `DURATION`, and how many seconds one of each is."""
-DURATION_UNIT = "PT"
-"""The unit that stands for durations, whose numbers are seconds."""
+DURATION_UNIT = "PT"  # The unit that stands for durations, whose numbers are seconds
 WHOLE_NUMBER = r"^[-+]?[0-9]+([.][0-9]+)?([eE][-+]?[0-9]{1,2})?$"
 
 
@@ -54,17 +52,11 @@ Form: TypeAlias = OneOf["any", "number", "date", "time"]
 
 @dataclass(frozen=True)
 class Given:
-    """An expression with the conditions under which it has a value.
+    """An expression with the conditions under which it has a value."""
 
-    Attributes:
-        value: The expression; it must not be evaluated where a guard fails.
-        guards: What must hold, in order.
-        form: Of the text of a date, what that date is known to be; the text is then `str` of it.
-    """
-
-    value: sparql.Expression
-    guards: tuple[sparql.Expression, ...] = ()
-    form: Form = "any"
+    value: sparql.Expression  # The expression; it must not be evaluated where a guard fails
+    guards: tuple[sparql.Expression, ...] = ()  # What must hold, in order
+    form: Form = "any"  # Of the text of a date, what that date is known to be; the text is then `str` of it
 
     @property
     def dated(self) -> bool:
@@ -360,8 +352,7 @@ def _day_number(text: sparql.Expression) -> sparql.Expression:
     )
 
 
-_BEFORE = "000031059090120151181212243273304334"
-"""Days of a year before each month, in three digits each."""
+_BEFORE = "000031059090120151181212243273304334"  # Days of a year before each month, in three digits each
 
 
 def _weekday(text: sparql.Expression) -> sparql.Expression:
@@ -447,22 +438,17 @@ _TRUTH = {True: ("true", "1"), False: ("false", "0")}
 
 @dataclass
 class ValueCompiler:
-    """Compiles expressions.
+    """Compiles expressions."""
 
-    Attributes:
-        variable: The variable of an unknown.
-        fold: The value of an aggregate, which a sub-select has computed.
-        scalar: The variable of a scalar, whose sub-select is put beside the pattern.
-        kinds: What columns are, by name, where conditions speak of columns.
-        unsure: Unknowns that not every solution binds; some engines take what is unbound for a literal.
-        forms: What all values of unknowns are known to be.
-    """
-
-    variable: Callable[[pl.Unknown], ox.Variable]
-    fold: Callable[[pl.Aggregate], Given]
+    variable: Callable[[pl.Unknown], ox.Variable]  # The variable of an unknown
+    fold: Callable[[pl.Aggregate], Given]  # The value of an aggregate, which a sub-select has computed
+    # The variable of a scalar, whose sub-select is put beside the pattern
     scalar: Callable[[pl.Scalar], Given]
+    # What columns are, by name, where conditions speak of columns
     kinds: Mapping[str, Kind] = field(default_factory=dict)
+    # Unknowns that not every solution binds; some engines take what is unbound for a literal
     unsure: Collection[pl.Unknown] = ()
+    # What all values of unknowns are known to be
     forms: Mapping[pl.Unknown, Form] = field(default_factory=dict)
 
     def kind(self, expression: pl.Expression) -> Kind:

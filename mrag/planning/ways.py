@@ -40,20 +40,16 @@ _BELOW: Final = ("kind", "type", "sort", "subclass", "subtype")
 _SUB_CLASS: Final = "http://www.w3.org/2000/01/rdf-schema#subClassOf"
 _MOST_MEASURES: Final = 40
 _MOST_CLASSES: Final = 300
-_STOREYS: Final = 4
-"""How far up classes are looked for."""
+_STOREYS: Final = 4  # How far up classes are looked for
 _SKOS: Final = "http://www.w3.org/2004/02/skos/core#"
-_TOP: Final = (f"{_SKOS}topConceptOf", f"^{_SKOS}hasTopConcept")
-"""What says that a term stands on top."""
+_TOP: Final = (f"{_SKOS}topConceptOf", f"^{_SKOS}hasTopConcept")  # What says that a term stands on top
 _VOCABULARIES: Final = frozenset(map(root, "thesaurus concepts terms classes headings topics".split()))
 _ABOUT: Final = re.compile(r"(?:\S+ ){0,5}of (?:\w+ ){0,3}?(\w{3,}s)\b(?! \w+s\b)")
 """How the description of a scheme begins that says what its concepts are."""
 _DESCRIBING: Final = frozenset(("title", "description", "comment", "definition", "scopeNote"))
 _MOST_ROWS: Final = 2_000
-_MOST_TRIPLES: Final = 200_000
-"""Triples of properties that are gone through at most."""
-_LONE: Final = 1.05
-"""How many nameless things belong to one thing at most, on average."""
+_MOST_TRIPLES: Final = 200_000  # Triples of properties that are gone through at most
+_LONE: Final = 1.05  # How many nameless things belong to one thing at most, on average
 
 
 def with_ways(kg: KnowledgeGraph, schema: Schema) -> Schema:

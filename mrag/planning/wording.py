@@ -111,8 +111,7 @@ def _of(which: str) -> str:
     return "" if which == "which" else f" of {which}"
 
 
-_NAMED = (pl.Unknown, pl.Number)
-"""What is called by the property that leads to it."""
+_NAMED = (pl.Unknown, pl.Number)  # What is called by the property that leads to it
 
 
 def to_words(plan: pl.Plan, name: Callable[[Term], str]) -> str:

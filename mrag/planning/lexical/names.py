@@ -56,15 +56,10 @@ def hashed(text: str) -> int:
 
 @dataclass(frozen=True)
 class Blob:
-    """Texts one behind the other.
+    """Texts one behind the other."""
 
-    Attributes:
-        data: The texts in UTF-8.
-        ends: Where each ends.
-    """
-
-    data: npt.NDArray[np.uint8]
-    ends: npt.NDArray[np.int64]
+    data: npt.NDArray[np.uint8]  # The texts in UTF-8
+    ends: npt.NDArray[np.int64]  # Where each ends
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> Blob:
@@ -116,15 +111,10 @@ def _words_of(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class HashIndex:
-    """Rows by the hashes of texts.
+    """Rows by the hashes of texts."""
 
-    Attributes:
-        hashes: The hashes, ascending.
-        rows: The row of each.
-    """
-
-    hashes: npt.NDArray[np.uint64]
-    rows: npt.NDArray[np.uint32]
+    hashes: npt.NDArray[np.uint64]  # The hashes, ascending
+    rows: npt.NDArray[np.uint32]  # The row of each
 
     @classmethod
     def of(cls, hashes: array[int], rows: array[int] | range) -> HashIndex:
@@ -143,33 +133,21 @@ class HashIndex:
 
 @dataclass(frozen=True)
 class NameTable:
-    """Names with what they name.
+    """Names with what they name."""
 
-    Attributes:
-        texts: The names.
-        owners: What each names, as a number, ascending.
-        whole: The names folded, without spaces.
-        stemmed: The roots of their words.
-        short: Their acronyms.
-        words: Words as the names have them, bare of case and accents, in order; those with two roots twice.
-        word_stems: The root of each word, as its place in `stems`.
-        stems: Hashes of roots, ascending.
-        starts: Where the names of each root begin in `postings`; one more than there are roots.
-        postings: Names with a root, ascending for each.
-        spelling: The words by their letters.
-    """
-
-    texts: Blob
-    owners: npt.NDArray[np.uint32]
-    whole: HashIndex
-    stemmed: HashIndex
-    short: HashIndex
+    texts: Blob  # The names
+    owners: npt.NDArray[np.uint32]  # What each names, as a number, ascending
+    whole: HashIndex  # The names folded, without spaces
+    stemmed: HashIndex  # The roots of their words
+    short: HashIndex  # Their acronyms
+    # Words as the names have them, bare of case and accents, in order; those with two roots twice
     words: Blob
-    word_stems: npt.NDArray[np.uint32]
-    stems: npt.NDArray[np.uint64]
+    word_stems: npt.NDArray[np.uint32]  # The root of each word, as its place in `stems`
+    stems: npt.NDArray[np.uint64]  # Hashes of roots, ascending
+    # Where the names of each root begin in `postings`; one more than there are roots
     starts: npt.NDArray[np.int64]
-    postings: npt.NDArray[np.uint32]
-    spelling: SpellingIndex
+    postings: npt.NDArray[np.uint32]  # Names with a root, ascending for each
+    spelling: SpellingIndex  # The words by their letters
 
     @classmethod
     def of(cls, pairs: Iterable[tuple[int, str]]) -> NameTable:
@@ -216,17 +194,12 @@ class NameTable:
         words = sorted((word, int(place[number])) for word, number in spelt)
         return cls(
             Blob(np.frombuffer(bytes(data), np.uint8), np.array(ends, np.int64)),
-            np.array(owners, np.uint32),
-            HashIndex.of(whole, range(len(whole))),
-            HashIndex.of(stemmed, range(len(stemmed))),
-            HashIndex.of(short, short_rows),
-            Blob.of(word for word, _ in words),
-            np.array([number for _, number in words], dtype=np.uint32),
-            stems[order],
-            starts,
-            rows[np.argsort(ids_, kind="stable")],
+            np.array(owners, np.uint32), HashIndex.of(whole, range(len(whole))),
+            HashIndex.of(stemmed, range(len(stemmed))), HashIndex.of(short, short_rows),
+            Blob.of(word for word, _ in words), np.array([number for _, number in words], dtype=np.uint32),
+            stems[order], starts, rows[np.argsort(ids_, kind="stable")],
             SpellingIndex.of(word for word, _ in words),
-        )
+        )  # fmt: skip
 
     def __len__(self) -> int:
         return len(self.owners)
@@ -259,8 +232,7 @@ class NameTable:
                 yield word, int(self.stems[self.word_stems[at]]), away
 
 
-_BEGUN: Final = 1_000
-"""Words with the same beginning that are looked at."""
+_BEGUN: Final = 1_000  # Words with the same beginning that are looked at
 _VALUES: Final = 500_000
 _NAME: Final = 200
 _VALUE: Final = 80
@@ -270,23 +242,14 @@ _SAMPLE: Final = 300
 
 @dataclass(frozen=True)
 class ReadNames:
-    """Names with their entities and values, as they were read.
+    """Names with their entities and values, as they were read."""
 
-    Attributes:
-        table: The names.
-        terms: IRIs of entities, then texts of values, each in order.
-        entities: How many of the terms are entities.
-        starts: Where the properties of each value begin.
-        properties: Properties of values, as numbers, most frequent first.
-        counts: How often each of these has its value.
-    """
-
-    table: NameTable
-    terms: Blob
-    entities: int
-    starts: npt.NDArray[np.int64]
-    properties: npt.NDArray[np.uint32]
-    counts: npt.NDArray[np.uint32]
+    table: NameTable  # The names
+    terms: Blob  # IRIs of entities, then texts of values, each in order
+    entities: int  # How many of the terms are entities
+    starts: npt.NDArray[np.int64]  # Where the properties of each value begin
+    properties: npt.NDArray[np.uint32]  # Properties of values, as numbers, most frequent first
+    counts: npt.NDArray[np.uint32]  # How often each of these has its value
 
     @classmethod
     def of(cls, pairs: Sequence[tuple[str, str]], values: Mapping[str, Mapping[int, int]]) -> ReadNames:
@@ -304,13 +267,9 @@ class ReadNames:
                 counts.append(n)
             starts.append(len(properties))
         return cls(
-            NameTable.of(_rows(pairs, terms, entities)),
-            Blob.of(terms),
-            entities,
-            np.array(starts, np.int64),
-            np.array(properties, np.uint32),
-            np.array(counts, np.uint32),
-        )
+            NameTable.of(_rows(pairs, terms, entities)), Blob.of(terms), entities,
+            np.array(starts, np.int64), np.array(properties, np.uint32), np.array(counts, np.uint32),
+        )  # fmt: skip
 
     def place(self, text: str, *, value: bool) -> int | None:
         """Return where an entity or a value stands among the terms, None where it does not."""
@@ -340,20 +299,15 @@ def _rows(pairs: Sequence[tuple[str, str]], terms: Sequence[str], entities: int)
 
 @dataclass(frozen=True)
 class NamedThings:
-    """Names with their entities and values, as they were read, and what has changed since.
+    """Names with their entities and values, as they were read, and what has changed since."""
 
-    Attributes:
-        read: What was read.
-        predicates: IRIs of the properties of values.
-        unnamed: Classes of a large graph whose members are gone through for those that only IRIs name.
-        names: Entities that have other names than were read, with those that they have, in order.
-        values: Values that properties have more or less often than was read, with how often they do.
-    """
-
-    read: ReadNames
-    predicates: tuple[str, ...]
+    read: ReadNames  # What was read
+    predicates: tuple[str, ...]  # IRIs of the properties of values
+    # Classes of a large graph whose members are gone through for those that only IRIs name
     unnamed: tuple[str, ...] = ()
+    # Entities that have other names than were read, with those that they have, in order
     names: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    # Values that properties have more or less often than was read, with how often they do
     values: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
 
     def arrays(self) -> tuple[Arrays, Arrays]:
@@ -583,11 +537,9 @@ def is_value(text: str) -> bool:
 
 Span: TypeAlias = tuple[int, int]
 
-SPAN: Final = 8
-"""Most words of one mention."""
+SPAN: Final = 8  # Most words of one mention
 
-_MOST_BEGUN: Final = 10_000
-"""Names that are compared with what was typed of them."""
+_MOST_BEGUN: Final = 10_000  # Names that are compared with what was typed of them
 _PLACE: Final = 6
 _CROWD: Final = 60
 _ADJECTIVES: Final = ("ful", "al", "ive", "ic", "ous", "ly")

@@ -44,8 +44,7 @@ from mrag.planning.schema import PropertyInfo, Schema
 Voice = OneOf["doer", "done", ""]
 """Where a word leads: from what is done to who does it, from who does it to what is done, or nobody knows."""
 
-_HAVING: Final = frozenset(("has", "is", "have", "was", "are"))
-"""Verbs that names of properties begin with."""
+_HAVING: Final = frozenset(("has", "is", "have", "was", "are"))  # Verbs that names of properties begin with
 
 _UNITS: Final = {unit: tuple(said.split()) for unit, said in TABLES["unit"]}
 """Units and currencies that names of properties end with, and what a question calls them."""
@@ -64,23 +63,14 @@ _DEEDS: Final = _VERB_ROOTS | {root("purchase")}
 
 @dataclass(frozen=True)
 class SchemaName:
-    """A name of a class or a property.
+    """A name of a class or a property."""
 
-    Attributes:
-        kind: Which it is.
-        term: Its IRI.
-        name: The name.
-        keys: Its folded words.
-        roots: Their roots.
-        inverse: Whether it reads a property from object to subject.
-    """
-
-    kind: Named
-    term: str
-    name: str
-    keys: tuple[str, ...]
-    roots: tuple[str, ...]
-    inverse: bool = False
+    kind: Named  # Which it is
+    term: str  # Its IRI
+    name: str  # The name
+    keys: tuple[str, ...]  # Its folded words
+    roots: tuple[str, ...]  # Their roots
+    inverse: bool = False  # Whether it reads a property from object to subject
 
     @cached_property
     def weighty(self) -> tuple[str, ...]:
@@ -365,8 +355,7 @@ def counted_measures(adjective: str, names: Iterable[SchemaName], schema: Schema
     return found
 
 
-_MOST: Final = 12
-"""Distinct values that a property of codes has at most."""
+_MOST: Final = 12  # Distinct values that a property of codes has at most
 _SEXES: Final = {said: sex for sex, forms in TABLES["sex"] for said in forms.split()}
 _INITIALS: Final = tuple(words(group) for (group,) in TABLES["initial"])
 """Words of which one letter stands for each, where a property has letters alone."""

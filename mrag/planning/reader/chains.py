@@ -30,16 +30,13 @@ from mrag.rdf import queries
 
 _FEW: Final = 10
 """How many times as many things without a class as with one there are in a graph that has no kinds."""
-_SAMPLE: Final = 60
-"""Things at an end of a relation that are looked at."""
+_SAMPLE: Final = 60  # Things at an end of a relation that are looked at
 _LEAST, _COMMON = 0.04, 0.3
 """Least share of them that a relation must follow from, and the share from which on it is no rare one."""
-_MOST: Final = 150
-"""Relations that are looked at, the most used ones."""
+_MOST: Final = 150  # Relations that are looked at, the most used ones
 _HUB: Final = 0.5
 """How much is told of the things that a graph is about, as a share of what is told of those with most."""
-_LONGEST: Final = 4
-"""Steps of a walk at most."""
+_LONGEST: Final = 4  # Steps of a walk at most
 _BEAM, _KEPT = 200, 8
 """Walks that are looked at, and that are returned."""
 _NEAR, _KIND = 0.3, 0.25
@@ -61,15 +58,11 @@ def has_no_classes(schema: Schema) -> bool:
 
 @dataclass(frozen=True)
 class ChainSteps:
-    """Which relations of a graph may follow which.
+    """Which relations of a graph may follow which."""
 
-    Attributes:
-        following: For each step the steps that may come behind it, with the share of things that have it.
-        hubs: Steps that come to a thing that much is told of.
-    """
-
+    # For each step the steps that may come behind it, with the share of things that have it
     following: Mapping[WayStep, Mapping[WayStep, float]]
-    hubs: frozenset[WayStep]
+    hubs: frozenset[WayStep]  # Steps that come to a thing that much is told of
 
 
 def _read(kg: KnowledgeGraph, schema: Schema) -> ChainSteps:
@@ -117,21 +110,13 @@ def walkable(kg: KnowledgeGraph, plans: Iterable[Plan]) -> set[Plan]:
 
 @dataclass(frozen=True)
 class LinkWord:
-    """Words that name relations, or what the graph is about.
+    """Words that name relations, or what the graph is about."""
 
-    Attributes:
-        unit: The words.
-        links: How well each relation is named by them; none by a word like "films".
-        beside: Whether the relation is walked there and back: "that share actors with".
-        noun: Whether they name who or what is at the end of a relation: "director".
-        apposed: Whether they only say what the name behind them is: "the director Ada".
-    """
-
-    unit: Unit
-    links: Mapping[str, float]
-    beside: bool = False
-    noun: bool = False
-    apposed: bool = False
+    unit: Unit  # The words
+    links: Mapping[str, float]  # How well each relation is named by them; none by a word like "films"
+    beside: bool = False  # Whether the relation is walked there and back: "that share actors with"
+    noun: bool = False  # Whether they name who or what is at the end of a relation: "director"
+    apposed: bool = False  # Whether they only say what the name behind them is: "the director Ada"
 
 
 def _means(word: str, meaning: str) -> bool:
@@ -203,25 +188,16 @@ def _is_kind(lexicon: Lexicon, word: str) -> bool:
 
 @dataclass(frozen=True)
 class _Asked:
-    """A question, seen from the name that a walk begins with.
+    """A question, seen from the name that a walk begins with."""
 
-    Attributes:
-        lexicon: The names of the graph.
-        steps: Which relations may follow which.
-        weights: What counts how much.
-        anchor: The name.
-        words: The words of the question beside it, by their places; `low` are the same in lower case.
-        links: The relations that they name.
-        cues: The cue words among them.
-    """
-
-    lexicon: Lexicon
-    steps: ChainSteps
-    weights: Mapping[str, float]
-    anchor: Unit
+    lexicon: Lexicon  # The names of the graph
+    steps: ChainSteps  # Which relations may follow which
+    weights: Mapping[str, float]  # What counts how much
+    anchor: Unit  # The name
+    # The words of the question beside it, by their places; `low` are the same in lower case
     words: Mapping[int, TextToken]
-    links: Mapping[int, Mapping[str, float]]
-    cues: Sequence[Unit]
+    links: Mapping[int, Mapping[str, float]]  # The relations that they name
+    cues: Sequence[Unit]  # The cue words among them
 
     def worth(self, features: Mapping[str, float]) -> float:
         """Return what is measured, by its weights."""

@@ -240,14 +240,10 @@ def _spans(world: SchemaWays, unit: str) -> list[ComputedProperty]:
                 continue
             begins, ends = "begin" in sorts[one.iri], "end" in sorts[other.iri]
             info = PropertyInfo(
-                f"{unit}:{one.iri} {other.iri}",
-                ("duration",),
-                f"in {unit}",
-                "number",
-                triples=min(one.triples, other.triples),
-                subjects=min(one.subjects, other.subjects),
+                f"{unit}:{one.iri} {other.iri}", ("duration",), f"in {unit}", "number",
+                triples=min(one.triples, other.triples), subjects=min(one.subjects, other.subjects),
                 domains=domains,
-            )
+            )  # fmt: skip
             found.append((-begins - ends, ComputedProperty(info, (one.iri, other.iri), unit)))
     found.sort(key=lambda f: (f[0], f[1].info.iri))
     return [world.register(c) for _, c in found]

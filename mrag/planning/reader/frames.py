@@ -46,16 +46,12 @@ _POSITIONS: Final[Mapping[str, Position]] = {"start": "start", "end": "end", "li
 BEYOND: Final[Mapping[str, Relation]] = {"+": ">", "-": "<", ">=": ">=", "<=": "<="}
 _SIGN: Final[Mapping[str, int]] = {">": 1, ">=": 1, "<": -1, "<=": -1}
 _TURNED: Final[Mapping[Relation, Relation]] = {">": "<", ">=": "<="}
-BY: Final = ("by+", "by-")
-"""Roles of what two sides are compared by."""
+BY: Final = ("by+", "by-")  # Roles of what two sides are compared by
 _UNPAIRED: Final = frozenset(("than", "or", "not"))
 """Roles of what nothing takes the place of in a comparison."""
-ALIKE: Final = 5
-"""Ways behind which a further one is no less likely for being longer or later."""
-CLOSE: Final = 0.75
-"""How much more another way may cost that is tried as well."""
-OR: Final = "or "
-"""How roles begin of what holds in place of what is said before it."""
+ALIKE: Final = 5  # Ways behind which a further one is no less likely for being longer or later
+CLOSE: Final = 0.75  # How much more another way may cost that is tried as well
+OR: Final = "or "  # How roles begin of what holds in place of what is said before it
 _NOT_NODES: Final = frozenset(("same", "differ", "kind", "unkind"))
 """Roles of kinds by which no further thing is spoken of."""
 _SAYING: Final = frozenset("is is< or< not has lacks yes no cond kind start end like".split())
@@ -70,21 +66,13 @@ class Unreadable(Exception):
 
 @dataclass(frozen=True)
 class RoleItem:
-    """A unit of a question with what it does.
+    """A unit of a question with what it does."""
 
-    Attributes:
-        role: What it does.
-        unit: The words.
-        cand: What they name; None of quantities, times and texts.
-        cue: The cue word that made it so.
-        cues: All cue words that it uses up.
-    """
-
-    role: str
-    unit: Unit
-    cand: Candidate | None = None
-    cue: Unit | None = None
-    cues: tuple[Unit, ...] = field(default=(), compare=False)
+    role: str  # What it does
+    unit: Unit  # The words
+    cand: Candidate | None = None  # What they name; None of quantities, times and texts
+    cue: Unit | None = None  # The cue word that made it so
+    cues: tuple[Unit, ...] = field(default=(), compare=False)  # All cue words that it uses up
 
     @property
     def at(self) -> int:
@@ -110,107 +98,63 @@ class RoleItem:
 
 @dataclass(frozen=True)
 class QuestionCues:
-    """What cue words say of the question as a whole.
+    """What cue words say of the question as a whole."""
 
-    Attributes:
-        truth: Whether it asks for yes or no.
-        limit: How many are wanted; 0 if not said.
-        offset: How many are passed over before them.
-        turn: How many times another way than the shortest is taken.
-        order: "asc", "desc" or "alpha" where rows are to be in order of what is shown.
-        counted: Whether a number is asked for that belongs to no words.
-        zero: Whether groups to which nothing belongs are asked for as well.
-        difference: Whether the difference of two numbers is asked for.
-        ratio: "percent" or "fraction" where a part of something is asked for.
-        compares: ">", "<" or "=" where one side is compared with the other.
-        unit: "year" or "day" where a time is to be counted in them.
-        side: Whether it is only one side of a comparison.
-        fold: How what is compared is folded.
-        amount: Whether it is asked by how much one side is beyond the other.
-        named: Whether names are asked for beside something else: "names and ages of dogs".
-        joins: Places of words that may stand between two sides.
-    """
-
-    truth: bool = False
-    limit: int = 0
-    offset: int = 0
-    turn: int = 0
-    order: str = ""
-    counted: bool = False
-    zero: bool = False
-    difference: bool = False
-    ratio: str = ""
-    compares: Relation | OneOf[""] = ""
-    unit: str = ""
-    side: bool = False
-    fold: Fold = "sum"
-    amount: bool = False
-    named: bool = False
-    joins: tuple[int, ...] = ()
+    truth: bool = False  # Whether it asks for yes or no
+    limit: int = 0  # How many are wanted; 0 if not said
+    offset: int = 0  # How many are passed over before them
+    turn: int = 0  # How many times another way than the shortest is taken
+    order: str = ""  # "asc", "desc" or "alpha" where rows are to be in order of what is shown
+    counted: bool = False  # Whether a number is asked for that belongs to no words
+    zero: bool = False  # Whether groups to which nothing belongs are asked for as well
+    difference: bool = False  # Whether the difference of two numbers is asked for
+    ratio: str = ""  # "percent" or "fraction" where a part of something is asked for
+    compares: Relation | OneOf[""] = ""  # ">", "<" or "=" where one side is compared with the other
+    unit: str = ""  # "year" or "day" where a time is to be counted in them
+    side: bool = False  # Whether it is only one side of a comparison
+    fold: Fold = "sum"  # How what is compared is folded
+    amount: bool = False  # Whether it is asked by how much one side is beyond the other
+    named: bool = False  # Whether names are asked for beside something else: "names and ages of dogs"
+    joins: tuple[int, ...] = ()  # Places of words that may stand between two sides
 
 
 @dataclass(eq=False)
 class FrameNode:
-    """A thing that is spoken of, while a frame is built.
+    """A thing that is spoken of, while a frame is built."""
 
-    Attributes:
-        var: The unknown that stands for it.
-        cls: Its class; "" where it has none.
-        at: Where it is spoken of.
-        entity: The thing itself, if it is named.
-        explicit: Whether its class is named.
-        parent: The node that it is tied to.
-        way: How.
-        negated: Whether there is to be none.
-        again: Whether it is another thing of a class that was spoken of before.
-        aside: Whether it is only compared with, and not tied.
-        share: The property whose value it shares with the root, in place of a tie.
-        leads: The step that leads to it from another node, where it is named by a relation: "the owner of".
-        same: The named things one of which it is: "is A a town".
-        like: The named thing before it to which it is added: "both A and B", "A but not B".
-        blocks: What is said of it.
-        withouts: What is denied of it.
-        either: Other things that will do as well.
-        said: What was said of its properties.
-        key: What it is an extreme by, whether the greatest, and how many are wanted.
-    """
-
-    var: Unknown
-    cls: str
-    at: int
-    entity: URIRef | None = None
-    explicit: bool = True
-    parent: FrameNode | None = None
-    way: Way = ()
-    negated: bool = False
-    again: bool = False
-    aside: bool = False
+    var: Unknown  # The unknown that stands for it
+    cls: str  # Its class; "" where it has none
+    at: int  # Where it is spoken of
+    entity: URIRef | None = None  # The thing itself, if it is named
+    explicit: bool = True  # Whether its class is named
+    parent: FrameNode | None = None  # The node that it is tied to
+    way: Way = ()  # How
+    negated: bool = False  # Whether there is to be none
+    again: bool = False  # Whether it is another thing of a class that was spoken of before
+    aside: bool = False  # Whether it is only compared with, and not tied
+    # The property whose value it shares with the root, in place of a tie
     share: tuple[str, Unknown] | None = None
+    # The step that leads to it from another node, where it is named by a relation: "the owner of"
     leads: WayStep | None = None
-    same: tuple[URIRef, ...] = ()
+    same: tuple[URIRef, ...] = ()  # The named things one of which it is: "is A a town"
+    # The named thing before it to which it is added: "both A and B", "A but not B"
     like: FrameNode | None = None
-    blocks: list[Block] = field(default_factory=list)
-    withouts: list[Block] = field(default_factory=list)
-    either: list[URIRef] = field(default_factory=list)
-    said: dict[str, tuple[Relation, str]] = field(default_factory=dict)
+    blocks: list[Block] = field(default_factory=list)  # What is said of it
+    withouts: list[Block] = field(default_factory=list)  # What is denied of it
+    either: list[URIRef] = field(default_factory=list)  # Other things that will do as well
+    said: dict[str, tuple[Relation, str]] = field(default_factory=dict)  # What was said of its properties
+    # What it is an extreme by, whether the greatest, and how many are wanted
     key: tuple[Expression, bool, int] | None = None
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A property whose values are shown, folded, grouped by or sorted by.
+    """A property whose values are shown, folded, grouped by or sorted by."""
 
-    Attributes:
-        item: The words.
-        value: The unknown for its values.
-        node: The node that has it.
-        many: Whether values are to be counted for each thing rather than things for each value.
-    """
-
-    item: RoleItem
-    value: Expression
-    node: FrameNode
-    many: bool = False
+    item: RoleItem  # The words
+    value: Expression  # The unknown for its values
+    node: FrameNode  # The node that has it
+    many: bool = False  # Whether values are to be counted for each thing rather than things for each value
 
 
 @dataclass(eq=False)

@@ -22,18 +22,12 @@ from mrag.planning.lexicon import Lexicon, best
 from mrag.planning.reader.plain import PlainEnglish
 from mrag.planning.reader.units import quoted_in
 
-FOLDER: Final = Path(__file__).with_name("languages")
-"""Where the tables are."""
-LANGUAGES: Final = frozenset(path.stem for path in FOLDER.glob("*.tsv"))
-"""The languages that have a table."""
-_LONGEST: Final = 6
-"""Words of a phrase at most."""
-_OTHERS: Final = 4
-"""Other meanings of a word that are looked for at most."""
-_SHORTEST: Final = 3
-"""Letters of a part of a compound, or of a word without its ending, at least."""
-_ALIKE: Final = 0.8
-"""How like words of two languages are that are one word."""
+FOLDER: Final = Path(__file__).with_name("languages")  # Where the tables are
+LANGUAGES: Final = frozenset(path.stem for path in FOLDER.glob("*.tsv"))  # The languages that have a table
+_LONGEST: Final = 6  # Words of a phrase at most
+_OTHERS: Final = 4  # Other meanings of a word that are looked for at most
+_SHORTEST: Final = 3  # Letters of a part of a compound, or of a word without its ending, at least
+_ALIKE: Final = 0.8  # How like words of two languages are that are one word
 _WHOLE: Final = ("exact", "inflected")
 _SOUNDS: Final = str.maketrans({"k": "c", "z": "c", "y": "i", "j": "i", "v": "f", "w": "v"})
 
@@ -42,28 +36,21 @@ Ending = tuple[str, str]
 
 @dataclass(frozen=True)
 class LanguageTable:
-    """What is said of a language.
+    """What is said of a language."""
 
-    Attributes:
-        name: Its tag.
-        phrases: What phrases are in English, by their words; a comma before them belongs to the first, "*" is
-            a word, or two, that are glossed by themselves, and "#" a number behind them, which is so too.
-        words: What words may be in English, likeliest first, by what is left of them without accents.
-        endings: Endings of forms, and what stands in the place of each in the form that is listed.
-        links: The same of parts of compounds before others; without any, there are no compounds.
-        prefixes: What may stand before a form.
-        elided: Short words that stand before an apostrophe.
-        comma: Whether a comma begins the fraction of a number.
-    """
-
-    name: str
+    name: str  # Its tag
+    # What phrases are in English, by their words; a comma before them belongs to the first, "*" is a word, or
+    # two, that are glossed by themselves, and "#" a number behind them, which is so too
     phrases: Mapping[tuple[str, ...], str]
+    # What words may be in English, likeliest first, by what is left of them without accents
     words: Mapping[str, tuple[str, ...]]
+    # Endings of forms, and what stands in the place of each in the form that is listed
     endings: tuple[Ending, ...]
+    # The same of parts of compounds before others; without any, there are no compounds
     links: tuple[Ending, ...]
-    prefixes: tuple[str, ...]
-    elided: frozenset[str]
-    comma: bool
+    prefixes: tuple[str, ...]  # What may stand before a form
+    elided: frozenset[str]  # Short words that stand before an apostrophe
+    comma: bool  # Whether a comma begins the fraction of a number
 
     def meanings(self, word: str, more: Sequence[Ending] = ()) -> tuple[str, ...]:
         """Return what a word may be in English, by itself or without an ending; () if it is not listed."""
@@ -111,15 +98,10 @@ def table_of(language: str) -> LanguageTable:
         return tuple((e.partition(">")[0], e.partition(">")[2]) for e in said.get(name, ()))
 
     return LanguageTable(
-        language,
-        phrases,
-        {word: tuple(meanings) for word, meanings in words.items()},
-        endings("endings"),
-        endings("links"),
-        tuple(said.get("prefixes", ())),
-        frozenset(said.get("elisions", ())),
+        language, phrases, {word: tuple(meanings) for word, meanings in words.items()}, endings("endings"),
+        endings("links"), tuple(said.get("prefixes", ())), frozenset(said.get("elisions", ())),
         "," in said.get("decimal", ()),
-    )
+    )  # fmt: skip
 
 
 def _key(phrase: str) -> tuple[str, ...]:
@@ -130,21 +112,14 @@ def _key(phrase: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Gloss:
-    """A question with English words in the place of its own.
+    """A question with English words in the place of its own."""
 
-    Attributes:
-        language: The language of the question; "" of English.
-        text: The gloss.
-        words: Its words.
-        origins: For each of them, which words of the question it stands for: the first, and behind the last.
-        names: What they may name.
-    """
-
-    language: str
-    text: str
-    words: tuple[TextToken, ...]
+    language: str  # The language of the question; "" of English
+    text: str  # The gloss
+    words: tuple[TextToken, ...]  # Its words
+    # For each of them, which words of the question it stands for: the first, and behind the last
     origins: tuple[tuple[int, int], ...] = ()
-    names: tuple[NameMention, ...] | None = None
+    names: tuple[NameMention, ...] | None = None  # What they may name
 
 
 class Glosses:

@@ -16,12 +16,10 @@ from mrag.planning.lexicon import Lexicon
 from mrag.planning.reader.units import Unit, is_free, meanings
 from mrag.planning.schema import PropertyInfo
 
-_MOST: Final = 6
-"""What such words stand for at most."""
+_MOST: Final = 6  # What such words stand for at most
 
 
-_WHOLE: Final = 0.9
-"""How like its name words are that name a thing as a whole."""
+_WHOLE: Final = 0.9  # How like its name words are that name a thing as a whole
 
 
 @cache

@@ -17,8 +17,7 @@ from mrag.planning.scopes import walk
 _ASKING: Final = frozenset("when where which what list show give find".split())
 _AUXILIARIES: Final = frozenset("is are was were do does did has have can".split())
 _PASSED: Final = ("skip", "hint")
-_MOST: Final = 3.0
-"""How often is as often as any more."""
+_MOST: Final = 3.0  # How often is as often as any more
 _RARE, _FEW = 0.05, 0.4
 """Shares of the things of a class below which few, and not most, have a property."""
 

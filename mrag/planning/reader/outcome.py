@@ -64,58 +64,35 @@ _USES: Final[Mapping[str, str]] = {"most": "key+", "fewest": "key-", "fewest0": 
 
 @dataclass(frozen=True)
 class PlanDraft:
-    """A plan with what it was made of.
+    """A plan with what it was made of."""
 
-    Attributes:
-        plan: The plan.
-        shown: Names of the columns that are asked for.
-        features: What is measured of the way it was made.
-    """
-
-    plan: Plan
-    shown: tuple[str, ...]
-    features: Mapping[str, float]
+    plan: Plan  # The plan
+    shown: tuple[str, ...]  # Names of the columns that are asked for
+    features: Mapping[str, float]  # What is measured of the way it was made
 
 
 @dataclass(frozen=True)
 class QuestionDerivation:
-    """A plan with the roles of the words that it was made of.
+    """A plan with the roles of the words that it was made of."""
 
-    Attributes:
-        draft: The plan, and the names of the columns that are asked for.
-        items: The units of the question with what they do.
-        left: Places of the words that carry meaning and were not read.
-        features: What is measured.
-        score: How likely it is, as a logit.
-        cues: Cue words that no unit uses.
-        passed: Units that are passed over.
-    """
-
-    draft: PlanDraft
-    items: tuple[RoleItem, ...]
-    left: tuple[int, ...]
-    features: Mapping[str, float]
-    score: float
-    cues: tuple[Unit, ...] = ()
-    passed: tuple[RoleItem, ...] = ()
+    draft: PlanDraft  # The plan, and the names of the columns that are asked for
+    items: tuple[RoleItem, ...]  # The units of the question with what they do
+    left: tuple[int, ...]  # Places of the words that carry meaning and were not read
+    features: Mapping[str, float]  # What is measured
+    score: float  # How likely it is, as a logit
+    cues: tuple[Unit, ...] = ()  # Cue words that no unit uses
+    passed: tuple[RoleItem, ...] = ()  # Units that are passed over
 
 
 @dataclass(frozen=True)
 class FoldUse:
-    """What is folded for each of some things, and what for: to bound, rank or order them, or to be folded.
+    """What is folded for each of some things, and what for: to bound, rank or order them, or to be folded."""
 
-    Attributes:
-        item: The words.
-        node: The node whose things or values are folded.
-        fold: The fold.
-        use: What for.
-        own: Whether values of each thing of the node are folded, rather than its things for each other one.
-    """
-
-    item: RoleItem
-    node: FrameNode
-    fold: Aggregate
-    use: str
+    item: RoleItem  # The words
+    node: FrameNode  # The node whose things or values are folded
+    fold: Aggregate  # The fold
+    use: str  # What for
+    # Whether values of each thing of the node are folded, rather than its things for each other one
     own: bool = False
 
 

@@ -32,10 +32,8 @@ _ENDINGS: Final = ("s", "es", "d", "ed", "ing", "er", "r", "est", "ly", "ship", 
 _NAMED: Final = ("exact", "inflected", "tokens", "synonym")
 _PLAIN: Final = words_of("me us please a an of out up in for about it is are been that there")
 """Words beside one that asks to be told that are not polite by themselves: "give me a list of"."""
-_KNOWING: Final = words_of("know learn see understand")
-"""Words behind which stands what is asked for."""
-_MOST: Final = 0.8
-"""How like a name of a thing a word is at least that is rather a slip in that name."""
+_KNOWING: Final = words_of("know learn see understand")  # Words behind which stands what is asked for
+_MOST: Final = 0.8  # How like a name of a thing a word is at least that is rather a slip in that name
 
 
 @cache

@@ -52,21 +52,13 @@ class MeasureUnit:
 
 @dataclass(frozen=True)
 class Amount:
-    """A number in a text, with its unit if one is said.
+    """A number in a text, with its unit if one is said."""
 
-    Attributes:
-        start: Index of the first token.
-        end: Index behind the number.
-        behind: Index behind its unit.
-        value: The number.
-        unit: The word for the unit; "" if none is said.
-    """
-
-    start: int
-    end: int
-    behind: int
-    value: Decimal
-    unit: str = ""
+    start: int  # Index of the first token
+    end: int  # Index behind the number
+    behind: int  # Index behind its unit
+    value: Decimal  # The number
+    unit: str = ""  # The word for the unit; "" if none is said
 
 
 @cache

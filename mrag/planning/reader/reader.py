@@ -36,14 +36,10 @@ from mrag.planning.readings import Reading
 from mrag.planning.schema import Schema
 from mrag.planning.scopes import with_subclasses
 
-LONGEST: Final = 200
-"""Words of the longest question that is read."""
-_DRAFTS: Final = 40
-"""Ways of giving roles that are put together at most."""
-_TURNS: Final = 3
-"""Ways of tying nodes that are tried for each."""
-MOST_READ: Final = 12
-"""Readings of a question that are looked at."""
+LONGEST: Final = 200  # Words of the longest question that is read
+_DRAFTS: Final = 40  # Ways of giving roles that are put together at most
+_TURNS: Final = 3  # Ways of tying nodes that are tried for each
+MOST_READ: Final = 12  # Readings of a question that are looked at
 _AUXILIARIES: Final = frozenset("is are was were does do did has have can could".split())
 _JOINS: Final = frozenset("to and than versus vs against".split())
 """Words that may stand between two sides of a comparison."""
@@ -51,17 +47,11 @@ _JOINS: Final = frozenset("to and than versus vs against".split())
 
 @dataclass(frozen=True)
 class QuestionUnits:
-    """What the words of a question may be.
+    """What the words of a question may be."""
 
-    Attributes:
-        gloss: The question in English.
-        low: The words of that in lower case.
-        units: The units that it may have, but for what is computed of others.
-    """
-
-    gloss: Gloss
-    low: Sequence[str]
-    units: Sequence[Unit]
+    gloss: Gloss  # The question in English
+    low: Sequence[str]  # The words of that in lower case
+    units: Sequence[Unit]  # The units that it may have, but for what is computed of others
 
 
 @cache
@@ -278,22 +268,15 @@ def _asked(label: Labelled, low: Sequence[str], turn: int, listed: Set[int]) -> 
         ">" if "cmp+" in cues else "<" if "cmp-" in cues else "=" if "same" in cues else ""
     )
     return QuestionCues(
-        truth=truth,
-        limit=limit - offset,
-        offset=offset,
-        turn=turn,
-        order=order,
-        counted=bool(cues & {"count", "reveal"}),
-        zero="zero" in cues,
-        difference="difference" in cues,
+        truth=truth, limit=limit - offset, offset=offset, turn=turn, order=order,
+        counted=bool(cues & {"count", "reveal"}), zero="zero" in cues, difference="difference" in cues,
         ratio="percent" if "share" in cues else "fraction" if cues & {"ratio", "part"} else "",
-        compares=compares,
-        unit=next((unit for unit in ("year", "day") if unit in cues), ""),
+        compares=compares, unit=next((unit for unit in ("year", "day") if unit in cues), ""),
         amount="difference" in cues or any({c.start, c.start - 1} & asking for c in compared),
         fold="average" if any(c.cue == "avg" for c in label.said) else "sum",
         named=any(c.cue == "name" and c.start in listed - said for c in label.cues if c.end == c.start + 1),
         joins=tuple(at for at, word in enumerate(low) if word in _JOINS),
-    )
+    )  # fmt: skip
 
 
 def _shape(draft: PlanDraft, low: Sequence[str]) -> dict[str, float]:

@@ -20,8 +20,7 @@ _BEAM: Final = 20
 _ROLES: Final = 18
 _PATHS: Final = 4
 _CANDIDATES: Final = 4
-_SURE: Final = 0.9
-"""How like a name words are that surely mean it."""
+_SURE: Final = 0.9  # How like a name words are that surely mean it
 _FOLDS: Final = ("sum", "avg", "min", "max")
 _FOLDING: Final[Mapping[str, str]] = {
     "sum": "sum", "avg": "avg", "min": "min", "max": "max", "sup+": "max", "sup-": "min", "most": "max",
@@ -56,24 +55,15 @@ _AMOUNTS: Final = frozenset(("count", "sum", "difference"))
 """Cues that ask how much, which may stand before a comparison."""
 _BE: Final = frozenset(("is", "are", "was", "were", "be", "isn't", "aren't"))
 """Words before what says which kind of thing something is."""
-_COMPARING: Final = ("above", "beyond", "by")
-"""How roles end that compare."""
-_ALL: Final = ("every", "half")
-"""Cues of what may hold of all things, or of most."""
-_EACH: Final = (["each"], ["every"], ["per"])
-"""How cues end that speak of what stands behind them."""
-_NONE: Final = ("no", "without", "any")
-"""How cues end by which there is none of the things behind them."""
-_COMPARED: Final = ("than", "cmp+", "cmp-")
-"""Cues that a comparison leaves over."""
-_FREE: Final = ("show", "is", "and", "name")
-"""Cues that may be left over without loss."""
-_RANKING: Final = ("top", "bottom")
-"""Cues that rank by what is named behind "by"."""
-_DIRECTIONS: Final = ("desc", "top", "asc", "alpha")
-"""Cues that tell which come first."""
-_PASSED: Final = frozenset(("skip", "hint"))
-"""Roles of units that say nothing by themselves."""
+_COMPARING: Final = ("above", "beyond", "by")  # How roles end that compare
+_ALL: Final = ("every", "half")  # Cues of what may hold of all things, or of most
+_EACH: Final = (["each"], ["every"], ["per"])  # How cues end that speak of what stands behind them
+_NONE: Final = ("no", "without", "any")  # How cues end by which there is none of the things behind them
+_COMPARED: Final = ("than", "cmp+", "cmp-")  # Cues that a comparison leaves over
+_FREE: Final = ("show", "is", "and", "name")  # Cues that may be left over without loss
+_RANKING: Final = ("top", "bottom")  # Cues that rank by what is named behind "by"
+_DIRECTIONS: Final = ("desc", "top", "asc", "alpha")  # Cues that tell which come first
+_PASSED: Final = frozenset(("skip", "hint"))  # Roles of units that say nothing by themselves
 _DATE_PARTS: Final = frozenset(get_args(Part))
 Features: TypeAlias = tuple[tuple[str, float], ...]
 
@@ -99,25 +89,15 @@ class UnitSlot:
 
 @dataclass(frozen=True)
 class Labelled:
-    """Units with roles.
+    """Units with roles."""
 
-    Attributes:
-        items: The units with what they do.
-        cues: The cues that are left over.
-        left: Words that carry meaning and are in no unit.
-        features: What is measured.
-        score: How likely it is, before it is put together.
-        passed: The units that are passed over.
-        said: All cues.
-    """
-
-    items: tuple[RoleItem, ...]
-    cues: tuple[Unit, ...]
-    left: tuple[int, ...]
-    features: Mapping[str, float]
-    score: float
-    passed: tuple[RoleItem, ...] = ()
-    said: tuple[Unit, ...] = ()
+    items: tuple[RoleItem, ...]  # The units with what they do
+    cues: tuple[Unit, ...]  # The cues that are left over
+    left: tuple[int, ...]  # Words that carry meaning and are in no unit
+    features: Mapping[str, float]  # What is measured
+    score: float  # How likely it is, before it is put together
+    passed: tuple[RoleItem, ...] = ()  # The units that are passed over
+    said: tuple[Unit, ...] = ()  # All cues
 
 
 @dataclass(frozen=True)

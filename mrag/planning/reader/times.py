@@ -17,21 +17,13 @@ _NOTHING: Final[Stamp] = (None,) * 5
 
 @dataclass(frozen=True)
 class TimeSpan:
-    """A time that a text states.
+    """A time that a text states."""
 
-    Attributes:
-        start: Where it begins in the text.
-        end: Where it ends.
-        low: When it begins.
-        high: When it ends; the same of one day, month or year.
-        range: Whether both ends are said.
-    """
-
-    start: int
-    end: int
-    low: Stamp
-    high: Stamp
-    range: bool = False
+    start: int  # Where it begins in the text
+    end: int  # Where it ends
+    low: Stamp  # When it begins
+    high: Stamp  # When it ends; the same of one day, month or year
+    range: bool = False  # Whether both ends are said
 
     @property
     def part(self) -> str:
@@ -73,8 +65,7 @@ def _names() -> Mapping[str, Mapping[str, int]]:
     return found
 
 
-_CUT: Final = r"(?<![\w.:/])(?<![A-Za-z]-)"
-"""What stands before no time."""
+_CUT: Final = r"(?<![\w.:/])(?<![A-Za-z]-)"  # What stands before no time
 _YEAR: Final = r"(?P<y>(?:1[0-9]|20|21)\d\d)(?![\w%]|[.,]\d)"
 _BARE: Final = r"(?:the )?(?P<d>\d\d?)(?:st|nd|rd|th|[:.](?P<min>\d\d))?(?![\w%]|[.,:]\d)"
 """What may open a span whose end says the rest: from "3" to 9 June, between "8" and 10 am."""

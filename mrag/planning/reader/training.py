@@ -15,38 +15,25 @@ import numpy.typing as npt
 from mrag.planning.reader.reader import priors
 
 _RATE: Final = 0.12
-_DECAY: Final = 0.005
-"""How strongly a weight is drawn back to where it began, for each question."""
+_DECAY: Final = 0.005  # How strongly a weight is drawn back to where it began, for each question
 
 
 @dataclass(frozen=True)
 class JudgedReading:
-    """A reading of a solved question.
+    """A reading of a solved question."""
 
-    Attributes:
-        features: What is measured of it.
-        right: Whether it gives the answer; of roles that make no plan False.
-    """
-
-    features: Mapping[str, float]
-    right: bool
+    features: Mapping[str, float]  # What is measured of it
+    right: bool  # Whether it gives the answer; of roles that make no plan False
 
 
 @dataclass(frozen=True)
 class ReaderTraining:
-    """How weights are learnt.
+    """How weights are learnt."""
 
-    Attributes:
-        rounds: Passes over all questions, two at least.
-        least: Questions in which a feature stands at least.
-        smallest: Change of a weight from which on it is kept.
-        seed: Seed of the order of the questions.
-    """
-
-    rounds: int = 5
-    least: int = 8
-    smallest: float = 0.15
-    seed: int = 1
+    rounds: int = 5  # Passes over all questions, two at least
+    least: int = 8  # Questions in which a feature stands at least
+    smallest: float = 0.15  # Change of a weight from which on it is kept
+    seed: int = 1  # Seed of the order of the questions
 
 
 def fit(

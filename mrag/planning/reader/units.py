@@ -25,57 +25,39 @@ Kind: TypeAlias = OneOf[
     "class", "property", "entity", "value", "quantity", "time", "adjective", "cue", "text"
 ]
 _NAMED: Final[tuple[Kind, ...]] = ("class", "property", "entity", "value")
-_MOST: Final = 8
-"""Candidates of a unit at most."""
+_MOST: Final = 8  # Candidates of a unit at most
 _MOST_PROPERTIES: Final = 40
 """Properties that are: many classes have a name, and which is meant the other words tell."""
-_LEAST: Final = 0.3
-"""How like a name is at least."""
-_SURE: Final = 0.9
-"""How like a name words are that surely mean it."""
-_MOST_TERMS: Final = 4
-"""Terms that are kinds of things at most."""
+_LEAST: Final = 0.3  # How like a name is at least
+_SURE: Final = 0.9  # How like a name words are that surely mean it
+_MOST_TERMS: Final = 4  # Terms that are kinds of things at most
 _OF_TERMS: Final = ("direct", "deep")
 """Cues that say something only where terms are above and below each other."""
-_OF_TRUTH: Final = ("every", "half")
-"""Cues that say something only where yes or no is asked for."""
-_LONGEST: Final = 6
-"""Words of a cue at most."""
+_OF_TRUTH: Final = ("every", "half")  # Cues that say something only where yes or no is asked for
+_LONGEST: Final = 6  # Words of a cue at most
 
 
 @dataclass(frozen=True)
 class Unit:
-    """Words of a question and what they may be.
+    """Words of a question and what they may be."""
 
-    Attributes:
-        kind: What they are.
-        start: Index of the first token.
-        end: Index behind the last token.
-        options: What of the graph they may name, best first; of an adjective the properties that it measures,
-            `inverse` where it wants the least.
-        cue: What a cue word does; of an adjective its form: "positive", "comparative", "superlative" or,
-            with the words around it, "order".
-        op: How a quantity or a time compares; of an adjective ">" or "<".
-        values: The number, the two ends, or a date or a text.
-        part: Of a time, what is given: year, month, year-month, date or moment; "rank" of places in an order.
-        unit: The word for the unit of a quantity.
-        word: The words of a cue; the plain form of an adjective.
-        gloss: The words in English, of a question in another language.
-        score: How much they explain.
-    """
-
-    kind: Kind
-    start: int
-    end: int
+    kind: Kind  # What they are
+    start: int  # Index of the first token
+    end: int  # Index behind the last token
+    # What of the graph they may name, best first; of an adjective the properties that it measures, `inverse`
+    # where it wants the least
     options: tuple[Candidate, ...] = ()
+    # What a cue word does; of an adjective its form: "positive", "comparative", "superlative" or, with the
+    # words around it, "order"
     cue: str = ""
-    op: Relation = "="
-    values: tuple[str, ...] = ()
+    op: Relation = "="  # How a quantity or a time compares; of an adjective ">" or "<"
+    values: tuple[str, ...] = ()  # The number, the two ends, or a date or a text
+    # Of a time, what is given: year, month, year-month, date or moment; "rank" of places in an order
     part: str = ""
-    unit: str = ""
-    word: str = ""
-    score: float = 1.0
-    gloss: str = ""
+    unit: str = ""  # The word for the unit of a quantity
+    word: str = ""  # The words of a cue; the plain form of an adjective
+    score: float = 1.0  # How much they explain
+    gloss: str = ""  # The words in English, of a question in another language
 
 
 @cache

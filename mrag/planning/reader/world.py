@@ -21,11 +21,9 @@ from mrag.rdf.terms import XSD
 _NAMING: Final = frozenset(("name", "title", "label"))
 _MOST_WAYS: Final = 5
 _MOST_HOPS: Final = 4
-_COMMON: Final = 0.6
-"""How much longer a way is that leads over something in common."""
+_COMMON: Final = 0.6  # How much longer a way is that leads over something in common
 _YEAR: Final = Literal(Decimal("365.25"))
-_WIDE: Final = 40
-"""Classes whose ways are followed at each step at most."""
+_WIDE: Final = 40  # Classes whose ways are followed at each step at most
 
 
 @dataclass(frozen=True, order=True)
@@ -36,23 +34,17 @@ class WayStep:
     inverse: bool = False
 
 
-Way: TypeAlias = tuple[WayStep, ...]
-"""How one thing is related to another."""
+Way: TypeAlias = tuple[WayStep, ...]  # How one thing is related to another
 
 
 @dataclass(frozen=True)
 class ComputedProperty:
-    """A property that no triple states, but that follows from dates or numbers of a thing.
+    """A property that no triple states, but that follows from dates or numbers of a thing."""
 
-    Attributes:
-        info: What is known of it.
-        bases: The properties that it follows from.
-        sort: A part of dates, "age", the unit of the time from the first to the second, or what is done with
-            the numbers: "+", "*" or "/".
-    """
-
-    info: PropertyInfo
-    bases: tuple[str, ...]
+    info: PropertyInfo  # What is known of it
+    bases: tuple[str, ...]  # The properties that it follows from
+    # A part of dates, "age", the unit of the time from the first to the second, or what is done with the
+    # numbers: "+", "*" or "/"
     sort: str
 
     def of(self, values: Sequence[Expression]) -> Expression:
@@ -77,16 +69,12 @@ class ComputedProperty:
 
 @dataclass(frozen=True)
 class SchemaWays:
-    """The classes of a graph and how their things are related.
+    """The classes of a graph and how their things are related."""
 
-    Args:
-        schema: The schema of the graph.
-        lacks_names: Tells of a class whether things of it have no name.
-        is_linked: Tells of a thing whether a property leads to it, or, if asked for, from it.
-    """
-
-    schema: Schema
+    schema: Schema  # The schema of the graph
+    # Tells of a class whether things of it have no name
     lacks_names: Callable[[str], bool] = lambda cls: True
+    # Tells of a thing whether a property leads to it, or, if asked for, from it
     is_linked: Callable[[str, str, bool], bool] = lambda thing, iri, ahead: True
 
     @cached_property
