@@ -28,19 +28,12 @@ PLANNED = tuple(sorted(path.stem for path in (FOLDER / "plans").glob("*.jsonl"))
 
 @dataclass(frozen=True)
 class KeptPlans:
-    """How the plans of a graph's questions do.
+    """How the plans of a graph's questions do."""
 
-    Attributes:
-        questions: Questions that have an answer.
-        plans: Those with a plan.
-        wrong: Ids of those whose plan does not give the gold answer.
-        inexpressible: Why the others have none, by id.
-    """
-
-    questions: int
-    plans: int
-    wrong: tuple[str, ...]
-    inexpressible: Mapping[str, str]
+    questions: int  # Questions that have an answer
+    plans: int  # Those with a plan
+    wrong: tuple[str, ...]  # Ids of those whose plan does not give the gold answer
+    inexpressible: Mapping[str, str]  # Why the others have none, by id
 
 
 def tried(name: str) -> KeptPlans:

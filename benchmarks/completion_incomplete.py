@@ -46,17 +46,11 @@ PEOPLE = ("starred_actors", "directed_by", "written_by")
 
 @dataclass(frozen=True)
 class Corpus:
-    """Texts, and what they were made of.
+    """Texts, and what they were made of."""
 
-    Attributes:
-        texts: Name of each file and what it says.
-        missing: The missing facts that were said.
-        counts: Sentences of each kind.
-    """
-
-    texts: dict[str, str]
-    missing: frozenset[Fact]
-    counts: dict[str, int]
+    texts: dict[str, str]  # Name of each file and what it says
+    missing: frozenset[Fact]  # The missing facts that were said
+    counts: dict[str, int]  # Sentences of each kind
 
 
 def corpus(folder: Path, *, seed: int = 11, taught: int = 150) -> Corpus:

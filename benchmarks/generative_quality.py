@@ -38,14 +38,9 @@ DEPTH = 10
 SAMPLING = ClueSampling(starts=1, length=10, temperature=0.05)
 """Chosen on looks before any measurement: one clue a question, of the span with most keywords."""
 KNOBS = DecodingSettings(
-    groups=1,
-    diversity=0.0,
-    min_length=3,
-    max_length=12,
-    length_penalty=0.0,
-    prior=prompt(""),
+    groups=1, diversity=0.0, min_length=3, max_length=12, length_penalty=0.0, prior=prompt(""),
     start="anywhere",
-)
+)  # fmt: skip
 MEASURES = ["P@1", "P@5", "R@5", "R@10"]
 Search = Callable[[str, int], Sequence[Scored]]
 

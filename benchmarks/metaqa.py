@@ -48,19 +48,12 @@ RELATIONS = {
 
 @dataclass(frozen=True)
 class Asked:
-    """A question with the answers and the path that the collection gives.
+    """A question with the answers and the path that the collection gives."""
 
-    Attributes:
-        text: The question.
-        entity: What it names.
-        steps: Relation and direction, True for from subject to object.
-        answers: The gold set.
-    """
-
-    text: str
-    entity: str
-    steps: tuple[tuple[str, bool], ...]
-    answers: frozenset[str]
+    text: str  # The question
+    entity: str  # What it names
+    steps: tuple[tuple[str, bool], ...]  # Relation and direction, True for from subject to object
+    answers: frozenset[str]  # The gold set
 
 
 def entity(name: str) -> URIRef:

@@ -87,13 +87,9 @@ def main() -> None:
         systems, measures, baseline, k = parts[args.part](found, args.embedder)
         runs = [run_system(system, found.queries, k) for system in systems]
         report = evaluate(
-            runs,
-            found.qrels,
-            measures,
-            resampling=Resampling(resamples=args.resamples),
-            baseline=baseline,
+            runs, found.qrels, measures, resampling=Resampling(resamples=args.resamples), baseline=baseline,
             title=f"{name}: {len(found.documents)} documents, {len(found.queries)} queries",
-        )
+        )  # fmt: skip
         print(report.to_markdown(), flush=True)
 
 

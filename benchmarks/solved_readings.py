@@ -24,25 +24,17 @@ from mrag.planning.results import rows_of
 
 _TIED = 20
 _BOUNDS: Final = {1: (0, None), 0: (None, None), -1: (None, 0)}
-_STRENGTH: Final = 3.0
-"""How strongly weights are held to what is expected of them: as by so many questions."""
+_STRENGTH: Final = 3.0  # How strongly weights are held to what is expected of them: as by so many questions
 
 
 @dataclass(frozen=True)
 class SolvedReading:
-    """A reading of a question of which it is known whether its answer is right.
+    """A reading of a question of which it is known whether its answer is right."""
 
-    Attributes:
-        group: Where the question comes from: readings of one group are left out together.
-        features: What is measured of it.
-        right: Whether its answer is right.
-        given: Whether it is the one that is given as the answer.
-    """
-
-    group: str
-    features: Features
-    right: bool
-    given: bool = True
+    group: str  # Where the question comes from: readings of one group are left out together
+    features: Features  # What is measured of it
+    right: bool  # Whether its answer is right
+    given: bool = True  # Whether it is the one that is given as the answer
 
 
 def solved_readings(kg: KnowledgeGraph, questions: Sequence[GoldQuestion], group: str) -> list[SolvedReading]:

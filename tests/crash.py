@@ -54,39 +54,28 @@ most = int(sys.argv[1])
 resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
 os.execv(sys.argv[2], sys.argv[2:])
 """
-State = Any
-"""What a folder holds, in values that can be compared."""
+State = Any  # What a folder holds, in values that can be compared
 
 
 @dataclass(frozen=True)
 class Job:
-    """A command that is broken off.
+    """A command that is broken off."""
 
-    Attributes:
-        name: What to call it.
-        words: What is written behind `mrag`, or a whole command line if its first word is a path.
-        prepare: Makes the folder that it starts from.
-        state: Reads what a folder holds.
-        halfway: Each brings a copy of the folder into a state that the job passes through.
-        between: Tells from a state, that before and that after whether the job passes through it.
-        works: Commands that must work afterwards, whatever the moment was.
-        environment: Variables of the command.
-        once: Whether it does something else, or refuses, once it is done.
-        quiet: Whether Ctrl-C and SIGTERM need say nothing, since this is a program of its own.
-        campaign: Whether it is left out where `MRAG_TEST_TRIES` is not set.
-    """
-
-    name: str
+    name: str  # What to call it
+    # What is written behind `mrag`, or a whole command line if its first word is a path
     words: tuple[str, ...]
-    prepare: Callable[[Path], object]
-    state: Callable[[Path], State] = field(default_factory=lambda: graph_state)
+    prepare: Callable[[Path], object]  # Makes the folder that it starts from
+    state: Callable[[Path], State] = field(default_factory=lambda: graph_state)  # Reads what a folder holds
+    # Each brings a copy of the folder into a state that the job passes through
     halfway: Sequence[Callable[[Path], object]] = ()
+    # Tells from a state, that before and that after whether the job passes through it
     between: Callable[[State, State, State], bool] = lambda state, before, after: False
+    # Commands that must work afterwards, whatever the moment was
     works: Sequence[tuple[str, ...]] = (("query", "ASK { ?s ?p ?o }", "--store", "store"),)
-    environment: Mapping[str, str] = field(default_factory=dict)
-    once: bool = False
-    quiet: bool = False
-    campaign: bool = False
+    environment: Mapping[str, str] = field(default_factory=dict)  # Variables of the command
+    once: bool = False  # Whether it does something else, or refuses, once it is done
+    quiet: bool = False  # Whether Ctrl-C and SIGTERM need say nothing, since this is a program of its own
+    campaign: bool = False  # Whether it is left out where `MRAG_TEST_TRIES` is not set
 
     def __str__(self) -> str:
         return self.name

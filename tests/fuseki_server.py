@@ -17,8 +17,7 @@ from mrag.stores.base import Dataset, Limits, SelectResult
 from mrag.stores.oxigraph import OxigraphStore
 from tests.servers import Quiet, answering
 
-UNNAMED = "urn:fixture:unnamed"
-"""Where the triples of the unnamed graph are kept."""
+UNNAMED = "urn:fixture:unnamed"  # Where the triples of the unnamed graph are kept
 
 
 class Fuseki(Quiet):
@@ -27,10 +26,8 @@ class Fuseki(Quiet):
     asked: list[dict[str, list[str]]]
     services: ClassVar = {"/ds/query": "query", "/ds/update": "update", "/ds/data": "graphs"}
     unnamed, union = "urn:x-arq:DefaultGraph", "urn:x-arq:UnionGraph"
-    merged = False
-    """Whether a query without a dataset sees the named graphs merged with the unnamed one."""
-    seconds = 1.0
-    """How many seconds a unit of the time limit is."""
+    merged = False  # Whether a query without a dataset sees the named graphs merged with the unnamed one
+    seconds = 1.0  # How many seconds a unit of the time limit is
     media = "application/n-triples"
 
     def do_GET(self) -> None:

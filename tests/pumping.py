@@ -27,11 +27,9 @@ _FUNCTIONS = frozenset({"match", "fullmatch", "search", "sub", "subn", "split", 
 _ALPHABET = " a0A_-.,;:'\"/\\()[]{}<>=#@%&*+?!|~^$`\n\té\u00a0’…\u3000"
 _SLOW = 0.004
 """Seconds that a linear expression does not take for the larger size: a microsecond for each character."""
-_ALLOWED = 0.1
-"""Seconds that an expression of the planner may take for the longest question."""
+_ALLOWED = 0.1  # Seconds that an expression of the planner may take for the longest question
 QUESTIONS = ("mrag/planning/", "mrag/retrieval/", "mrag/generation/support/citations.py")
-_GROWTH = 8.0
-"""Between the growth of linear time, which is 4, and of quadratic time, which is 16."""
+_GROWTH = 8.0  # Between the growth of linear time, which is 4, and of quadratic time, which is 16
 
 
 class _Anything(dict[str, Any]):

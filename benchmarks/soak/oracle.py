@@ -65,15 +65,10 @@ def fixed() -> str:
 
 @dataclass(frozen=True)
 class Query:
-    """A query on the fixed part with a check of its answer.
+    """A query on the fixed part with a check of its answer."""
 
-    Attributes:
-        text: The query.
-        right: Tells whether rows (or a boolean) are the right ones.
-    """
-
-    text: str
-    right: Callable[[Any], bool]
+    text: str  # The query
+    right: Callable[[Any], bool]  # Tells whether rows (or a boolean) are the right ones
 
 
 def query(rng: random.Random, *, fresh: bool) -> Query:

@@ -21,7 +21,7 @@ from itertools import chain, permutations
 from pathlib import Path
 from typing import Final
 
-from rdflib import RDF, Literal, URIRef
+from rdflib import RDF, RDFS, Literal, URIRef
 
 from mrag._patterns import compile_late
 from mrag.context.display import Display
@@ -1230,6 +1230,7 @@ def _invented(sides: _Sides) -> Iterator[Gap]:
     if full and not measured and sides.read_as(use.things).issuperset(full):
         for value in use.shown if not any(map(folds, use.shown)) else ():
             told = sides.use.told_by(*use.unknowns(value))
+            told -= sides.schema.ladders | {str(RDFS.subClassOf)}  # "a kind of" asks for what is above
             yield from (Gap(sides.named(iri)[0], "unasked") for iri in sorted(told))
 
 

@@ -40,7 +40,7 @@ from mrag.graph.naming import label_texts
 from mrag.graph.record import LABELS, status_of
 from mrag.images.graph import file_names, names_of
 from mrag.language.tokens import is_stopword, tokens
-from mrag.planning.answering import ALMOST, HELPED, READ, Attempt, compute, replay, run_question
+from mrag.planning.answering import ALMOST, HELPED, READ, UNCERTAIN, Attempt, compute, replay, run_question
 from mrag.planning.following import BY_ITSELF, LastAnswer
 from mrag.planning.interchange import plan_from_json
 from mrag.planning.lexicon import lexicon_of
@@ -357,12 +357,14 @@ def _compare(
 ) -> Recomputed:
     """Compare a computed answer with what is computed now, but for some fields that are told apart."""
     now, silent = given.to_json(), False
-    if value["notice"] in _with_state(kg, [now["notice"]], rules_notice(kg, given)):
+    hurried = _hurry(value, now)
+    # Without what else was found it may have been more or less certain.
+    notices = (now["notice"], *((None, UNCERTAIN) if hurried else ()))
+    if value["notice"] in _with_state(kg, notices, rules_notice(kg, given)):
         now["notice"] = value["notice"]
     elif value["notice"] == now["notice"]:
         # The graph may have changed since; or what it says of its state was left out.
         apart, silent = (*apart, "notice"), True
-    hurried = _hurry(value, now)
     now = {**now, **hurried}
     # Its doubt is that of its certainty, or it is not written as answers are; older ones have no words.
     apart = (*apart, "doubt", *(() if "words" in value else ("words",)))

@@ -510,8 +510,7 @@ def test_broken_off(tmp_path: Path, job: Job) -> None:
     breaks(job, tmp_path, disk=True)
 
 
-THINGS = 43_000
-"""With seven statements each, some 300,000."""
+THINGS = 43_000  # With seven statements each, some 300,000
 
 
 def lines() -> Iterator[str]:

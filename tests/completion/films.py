@@ -16,8 +16,7 @@ BY, STARS, WROTE, YEAR, GENRE = (
 )
 X = Unknown("x")
 ALL = sorted(Graph().parse(Path(__file__).with_name("films.ttl")))
-TRIPLES = [t for t in ALL if t[1] not in (RDFS.label, SKOS.altLabel)]
-"""What is said of films, but for names."""
+TRIPLES = [t for t in ALL if t[1] not in (RDFS.label, SKOS.altLabel)]  # What is said of films, but for names
 
 
 def f(name: str) -> URIRef:

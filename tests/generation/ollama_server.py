@@ -50,19 +50,12 @@ class ProtocolError(Exception):
 
 @dataclass
 class OllamaServer:
-    """Serves until it is closed; `url` is for OLLAMA_HOST.
+    """Serves until it is closed; `url` is for OLLAMA_HOST."""
 
-    Args:
-        models: What /api/tags lists.
-        chat: A running llama.cpp server for chat; without it only the lists work.
-        delay: Seconds to wait before each answer.
-        old: Answer as servers did before they told capabilities.
-    """
-
-    models: Sequence[Served] = ()
-    chat: LocalServer | None = None
-    delay: float = 0.0
-    old: bool = False
+    models: Sequence[Served] = ()  # What /api/tags lists
+    chat: LocalServer | None = None  # A running llama.cpp server for chat; without it only the lists work
+    delay: float = 0.0  # Seconds to wait before each answer
+    old: bool = False  # Answer as servers did before they told capabilities
     requests: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     images: list[bytes] = field(default_factory=list)
 

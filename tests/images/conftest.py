@@ -32,8 +32,7 @@ def photos(tmp_path: Path) -> Path:
     return draw(tmp_path / "photos")
 
 
-wardrobe = opened(lambda _: graph_of(WARDROBE), "function")
-"""The graph in memory."""
+wardrobe = opened(lambda _: graph_of(WARDROBE), "function")  # The graph in memory
 
 
 @pytest.fixture

@@ -167,10 +167,10 @@ class TestOneGraph:
             assert [h.iri for h in mrag.SimilarityRanker(kg).rank(question, 10)] == [h.iri for h in wanted]
             assert not indexes.info().stale
             # And back again, to the last bit of the vectors.
-            before = dict(documents_of(indexes.stored()))
-            vectors = indexes.stored().vectors_of(before)
+            before = dict(documents_of(indexes.get(quiet=True).files))
+            vectors = indexes.get(quiet=True).files.vectors_of(before)
             indexes.build(model="wordllama", backend="local:")
-            again = indexes.stored()
+            again = indexes.get(quiet=True).files
             assert isinstance(again, DocumentIndex) and dict(documents_of(again)) == before
             assert all(v.tobytes() == vectors[i].tobytes() for i, v in again.vectors_of(before).items())
 

@@ -56,8 +56,7 @@ def known(triples: frozenset[Triple]) -> Schema:
     )
 
 
-SCHEMAS = {name: known(triples) for name, triples in GRAPHS.items()}
-"""What is known of each graph."""
+SCHEMAS = {name: known(triples) for name, triples in GRAPHS.items()}  # What is known of each graph
 _NUMERIC = {XSD.integer, XSD.decimal, XSD.double, XSD.float}
 
 

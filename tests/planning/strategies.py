@@ -37,8 +37,7 @@ class _Known:
     names: list[pl.Unknown] = field(default_factory=list)
     days: list[pl.Unknown] = field(default_factory=list)
     others: list[pl.Unknown] = field(default_factory=list)
-    partly: list[pl.Unknown] = field(default_factory=list)
-    """Those that only some alternatives bind."""
+    partly: list[pl.Unknown] = field(default_factory=list)  # Those that only some alternatives bind
 
     def all(self) -> list[pl.Unknown]:
         return self.things + self.sizes + self.names + self.days + self.others

@@ -48,8 +48,7 @@ from tests.planning.strategies import GENERATED, plans
 
 PLANS = {"embedded": 100, "oxigraph server": 200, "virtuoso": 100}
 """How many plans are compared on each of the three graphs."""
-MORE = 300
-"""How many more the slow tests compare in the embedded store."""
+MORE = 300  # How many more the slow tests compare in the embedded store
 Kept = tuple[str, dict[str, KnowledgeGraph]]
 
 

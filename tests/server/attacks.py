@@ -11,8 +11,7 @@ import psutil
 
 from tests.cases import cases
 
-Make = Callable[[int], bytes]
-"""Makes a document of about so many bytes."""
+Make = Callable[[int], bytes]  # Makes a document of about so many bytes
 _RDF = '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="urn:e#"'
 _P, _END = '><rdf:Description rdf:about="urn:a"><e:p>', "</e:p></rdf:Description></rdf:RDF>"
 

@@ -34,8 +34,7 @@ POLICY = pytest.mark.parametrize(
     ],
 )
 """Sizes of the window, and whether the page goes without its policy, which alone would stop scripts."""
-HOSTILE = "<img src=x onerror=\"document.title='owned'\"><b>bold</b> {{x}}"
-"""A name that attacks a page."""
+HOSTILE = "<img src=x onerror=\"document.title='owned'\"><b>bold</b> {{x}}"  # A name that attacks a page
 MADE = "main :is(img, b, script, i), svg[onload], a[href^='javascript:']"
 """What hostile text would be where it were no text."""
 

@@ -242,5 +242,5 @@ def test_the_index_follows_a_kept_class_without_reading_all(monkeypatch: pytest.
         assert SimilarityIndexes.of(kg).info().stale
         assert freshen(kg) is None and not SimilarityIndexes.of(kg).info().stale
         assert kg.search("stores of triples")[0].iri == "urn:mrag:concept:stores-of-triples"
-        files = SimilarityIndexes.of(kg).stored()
+        files = SimilarityIndexes.of(kg).get(quiet=True).files
         assert not files.differing(documents(kg, Definition(languages=kg.languages)))

@@ -143,13 +143,9 @@ def test_files_and_folders_by_hand(tmp_path: Path) -> None:
 @contextmanager
 def serving(folder: Path, *args: str) -> Iterator[subprocess.Popen[str]]:
     server = subprocess.Popen(
-        command("022", "serve", "--port", "0", "--workers", "2", *args),
-        cwd=folder,
-        env=env(folder),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
+        command("022", "serve", "--port", "0", "--workers", "2", *args), cwd=folder, env=env(folder),
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+    )  # fmt: skip
     try:
         assert "/sparql" in server.stdout.readline()
         yield server

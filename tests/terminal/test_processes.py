@@ -180,8 +180,7 @@ def test_the_protocol_of_assistants_is_whole_and_its_notes_are_guarded(tmp_path:
     assert not faults(b"".join(parts), tty=True)
 
 
-ANY = st.text(st.characters(exclude_categories=()))
-"""Any text, lone surrogates too."""
+ANY = st.text(st.characters(exclude_categories=()))  # Any text, lone surrogates too
 NASTY = st.text(
     st.sampled_from("a5 -,.|\t\n\x1b\x07\x9b\u05d0\u0627\u0660\u202e\u2066\u2068\u2069\u200d\u200e\ud800")
 )
