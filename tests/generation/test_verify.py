@@ -170,6 +170,7 @@ QUESTIONS = (
     "How many triple stores are there?", "What is the oldest database?", "Does Neo4j support SPARQL?",
     "How many vendors are there per country?", "Which products does Ontotext develop?",
     "Average release year of databases?", "Tell me about Ontotext.", "What is Virtuoso written in?",
+    "Which kinds of database are there?",
 )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, replace
 from itertools import islice, product
@@ -27,6 +28,7 @@ from mrag.generation.support.grammar import (
     Derivation,
     Facts,
     Steps,
+    TooLongError,
     derive,
     facts_of,
     is_false,
@@ -480,10 +482,11 @@ class Citer:
     def _prose(self, text: str, before: frozenset[Term]) -> list[Line]:
         symbols, things = symbols_of(text, self.names), before or self._asked_things
         lines = describe(text, [things], self.lines) if things else []
-        for end, noun in Derivation(symbols, self.facts, things).nouns(0):
-            if noun.role is None and end < len(symbols) and not lines:
-                lines = describe(text[symbols[end].start :], noun.things, self.lines)
-                lines = [*_lines(noun.steps), *lines] if lines else []
+        with suppress(TooLongError, RecursionError):
+            for end, noun in Derivation(symbols, self.facts, things).nouns(0):
+                if noun.role is None and end < len(symbols) and not lines:
+                    lines = describe(text[symbols[end].start :], noun.things, self.lines)
+                    lines = [*_lines(noun.steps), *lines] if lines else []
         return lines
 
     def _foreign_fragment(self, text: str, language: str) -> list[Line]:
