@@ -593,7 +593,7 @@ class _Touched:
 
 
 _KIND: Final = FolderKind(
-    "lexicon", 13, "It is built anew when a question is next asked; or delete its folder."
+    "lexicon", 14, "It is built anew when a question is next asked; or delete its folder."
 )
 
 
