@@ -258,8 +258,8 @@ _LONG: Final = 12  # Words of a name that are looked at; what is longer is a tex
 _SURE: Final = 0.9
 _CLEAR: Final = 0.6
 _ROWS: Final = 20  # Rows whose kinds are looked at
-_HALF: Final = 0.5
-_TRIPLES: Final = 2_000  # Triples of what they show
+_DESCRIBED: Final = 100  # Things whose texts are looked at for what they say that these are
+_TRIPLES: Final = 5_000  # Triples of these
 _FACTORS: Final = (1.0, 7.0, 12.0, 24.0, 60.0, 100.0, 365.0, 1e3, 3_600.0, 86_400.0, 604_800.0, 1e6)
 """What numbers differ by in other units."""
 _YEARS: Final = range(1000, 2200)
@@ -1514,18 +1514,19 @@ def of_the_kind(lexicon: Lexicon, question: str, found: Sequence[FoundReading]) 
 def described_so(kg: KnowledgeGraph, found: Sequence[FoundReading]) -> list[FoundReading]:
     """Return readings that leave a noun unread; what it is asked for has to be described by it.
 
-    That terms are activities, and things structures, is often said in their definitions alone. Where most of
-    what is shown does not say so, the noun tells something else, and is ignored.
+    That terms are activities, and things structures, is often said in their definitions alone. Where not
+    all that is found says so of itself, the noun may choose some of it, and is ignored.
 
     Raises:
         StoreError: If the store fails.
     """
-    shown = {
-        at: [str(cell) for row in result.rows[:_ROWS] for cell in row if isinstance(cell, URIRef)]
-        for at, (reading, result) in enumerate(found)
-        if reading.unread
-    }
-    wanted = sorted({thing for some in shown.values() for thing in some})[: 5 * _ROWS]
+    shown = dict[int, list[str]]()
+    for at, (reading, result) in enumerate(found):
+        if reading.unread:
+            told_at = [n for n, name in enumerate(result.columns) if name in reading.shown]
+            cells = (row[n] for row in result.rows for n in told_at)
+            shown[at] = [str(cell) for cell in cells if isinstance(cell, URIRef)]
+    wanted = sorted({thing for some in shown.values() for thing in some})[:_DESCRIBED]
     texts = defaultdict[str, list[str]](list)
     query = queries.get("context/out")
     for thing, _, text in kg.select(query.bind(entity=wanted, limit=_TRIPLES)) if wanted else ():
@@ -1536,8 +1537,7 @@ def described_so(kg: KnowledgeGraph, found: Sequence[FoundReading]) -> list[Foun
     for at, things in shown.items():
         reading, result = found[at]
         words = {root(word.lower()) for word in reading.unread}
-        share = sum(words <= roots.get(thing, set()) for thing in things) / max(len(things), 1)
-        if share < _HALF:
+        if not (things and all(words <= roots.get(thing, set()) for thing in things)):
             told[at] = replace(reading, ignored=(*reading.ignored, *reading.unread), unread=()), result
     return told
 
