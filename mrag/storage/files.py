@@ -217,8 +217,15 @@ class Scratch:
     """A temporary folder for this process alone."""
 
     def __init__(self, purpose: str, parent: Path | None = None, *, prefix: str | None = None) -> None:
-        self.path = Path(tempfile.mkdtemp(prefix=prefix or f".mrag.{purpose}-", dir=parent))
-        self._held = _hold(self.path / _LOCK, os.O_CREAT)
+        for _ in range(3):  # Some file systems have no locks
+            self.path = Path(tempfile.mkdtemp(prefix=prefix or f".mrag.{purpose}-", dir=parent))
+            self._held = _hold(self.path / _LOCK, os.O_CREAT)
+            # Between the file and its lock another process may take the folder for one that is left.
+            if self._held is not None and (self.path / _LOCK).exists():
+                break
+            self.close()
+        else:
+            self.path = Path(tempfile.mkdtemp(prefix=prefix or f".mrag.{purpose}-", dir=parent))
 
     def close(self) -> None:
         """Remove the folder with all that is in it."""
@@ -240,14 +247,14 @@ def collect(parent: Path | None = None, *, prefix: str | None = None) -> int:
     with suppress(OSError), os.scandir(parent or tempfile.gettempdir()) as entries:
         for entry in entries:
             ours = entry.name.startswith(prefix) if prefix else _OURS.fullmatch(entry.name)
-            if ours and _is_left(entry, bool(prefix)):
-                shutil.rmtree(entry.path, ignore_errors=True)
+            if ours and _take_left(entry, bool(prefix)):
                 count += 1
     return count
 
 
-def _is_left(entry: os.DirEntry[str], without_lock: bool) -> bool:
-    """Return whether a folder belongs to nobody any more."""
+def _take_left(entry: os.DirEntry[str], without_lock: bool) -> bool:
+    """Remove a folder that belongs to nobody any more, and return whether it did."""
+    held: int | None = None
     try:
         about = entry.stat(follow_symlinks=False)
         # In a folder for all, names of this form may be anyone's.
@@ -256,13 +263,15 @@ def _is_left(entry: os.DirEntry[str], without_lock: bool) -> bool:
         held_by = Path(entry.path) / _LOCK
         if not held_by.exists():
             empty = not any(Path(entry.path).iterdir())
-            return without_lock or (empty and time.time() - about.st_mtime > _MAKING)
-        held = _hold(held_by)
+            if not (without_lock or (empty and time.time() - about.st_mtime > _MAKING)):
+                return False
+        elif (held := _hold(held_by)) is None:
+            return False
     except (OSError, AttributeError):
         return False
-    if held is None:
-        return False
-    os.close(held)
+    shutil.rmtree(entry.path, ignore_errors=True)  # With its lock held, so that nobody begins to use it
+    if held is not None:
+        os.close(held)
     return True
 
 

@@ -169,7 +169,7 @@ def test_the_server_starts_under_a_hard_limit(tmp_path: Path) -> None:
         assert send(url, "rdfxml: entities in entities", 1_000) == 400
 
 
-_SECONDS = 4.0
+_SECONDS = 8.0
 _COUNT = "How many triple stores are there?"
 _ENDLESS = """
 import mrag
@@ -300,7 +300,7 @@ def test_questions_over_another_server_end_at_their_deadline(
         reads_the_same(elsewhere, reader, _COUNT, vendor, "Tell me something nice.")
         (process,) = reader.processes()
         began = time.monotonic()
-        with pytest.raises(QueryTimeout, match="was not read within 4 s"):
+        with pytest.raises(QueryTimeout, match="was not read within 8 s"):
             reader.computed("How long is forever?")
         assert time.monotonic() - began < _SECONDS + 5
         with pytest.raises(ProcessLookupError):
@@ -328,7 +328,7 @@ def test_questions_of_an_assistant_end_at_their_deadline(monkeypatch: pytest.Mon
         desk = ToolContext(kg, McpSettings(seconds=_SECONDS, model="none"))
         try:
             assert "11" in tool(desk, question=_COUNT).text
-            with pytest.raises(QueryTimeout, match="was not read within 4 s"):
+            with pytest.raises(QueryTimeout, match="was not read within 8 s"):
                 tool(desk, question="How long is forever?")
             assert "11" in tool(desk, question=_COUNT).text
         finally:

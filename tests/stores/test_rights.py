@@ -9,8 +9,10 @@ import stat
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -224,3 +226,27 @@ def test_only_what_is_ours_and_left_is_removed(tmp_path: Path, monkeypatch: pyte
         assert collect() == 1
         assert sorted(tmp_path.iterdir()) == sorted([*kept, live])
     assert not live.exists()
+
+
+def test_a_folder_that_is_just_made_is_not_taken_for_one_that_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    ends = threading.Event()
+
+    def collecting() -> None:
+        while not ends.is_set():
+            collect()
+
+    with ThreadPoolExecutor(2) as pool:
+        collectors = [pool.submit(collecting) for _ in range(2)]
+        try:
+            for _ in range(500):
+                with Scratch("view") as live:
+                    (live / "file").touch()
+                    assert (live / "file").exists()
+        finally:
+            ends.set()
+        for each in collectors:
+            each.result()
+    assert not list(tmp_path.iterdir())
