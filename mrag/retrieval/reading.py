@@ -95,7 +95,7 @@ class QuestionReader:
     def _lend(self) -> Iterator[_Reading]:
         try:
             with self._children.lend(self._memory, lambda: _Reading(self._kg, self._memory)) as child:
-                if self._closed:  # A child that was being started meanwhile is not among those that were ended.
+                if self._closed:  # A child that was being started meanwhile was not ended with the others.
                     child.spent = True
                     raise StoreError("Questions are read no more: the server stops.", hint="Ask again later.")
                 yield child
