@@ -39,13 +39,13 @@ from scipy.stats import t as student
 
 import mrag
 from mrag.cel.evaluate import World
-from mrag.cel.expressions import Expression, length
 from mrag.cel.learners.base import learner
-from mrag.cel.notation import from_manchester, to_dl
 from mrag.cel.problem import LearningProblem, confusion, quality, read_problems
 from mrag.errors import LoadError
 from mrag.evaluation.metrics import holm
 from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.expressions import Expression, length
+from mrag.rdf.notation import from_manchester, to_dl
 from mrag.reasoning.run import reason
 
 BASE = "http://example.org/"

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import pyoxigraph as ox
 
 from mrag import html
-from mrag.cel.notation import to_manchester
 from mrag.cel.rerank import Feedback, MarkedConcept, learn_from_marks
 from mrag.cel.sentences import sentence
 from mrag.cel.sparql import individuals_among
@@ -24,6 +23,7 @@ from mrag.context.neighbourhood import Direction, read
 from mrag.errors import ConfigError, MragError
 from mrag.generation.result import doubt_of
 from mrag.graph.record import status_of
+from mrag.rdf.notation import to_manchester
 from mrag.rdf.terms import SKOLEM, curie, iri
 from mrag.reasoning.proofs import render
 from mrag.reasoning.run import proof_of

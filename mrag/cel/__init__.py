@@ -26,28 +26,6 @@ if TYPE_CHECKING:
         to_ontology,
     )
     from mrag.cel.explain import Reason, why_satisfied
-    from mrag.cel.expressions import (
-        And,
-        AtLeast,
-        AtMost,
-        Bottom,
-        DataOnly,
-        DataRange,
-        DataSome,
-        Exactly,
-        Expression,
-        Named,
-        Not,
-        OneOf,
-        Only,
-        Or,
-        Property,
-        Some,
-        Top,
-        Value,
-        length,
-        normal,
-    )
     from mrag.cel.learners.base import (
         LEARNERS,
         FitProgress,
@@ -60,7 +38,6 @@ if TYPE_CHECKING:
     )
     from mrag.cel.learners.refinement import Celoe, CeloeSettings
     from mrag.cel.learners.search import BeamSearch, SearchSettings
-    from mrag.cel.notation import from_dl, from_manchester, to_dl, to_manchester, to_turtle
     from mrag.cel.problem import (
         ExampleCounts,
         Hypothesis,
@@ -85,6 +62,29 @@ if TYPE_CHECKING:
     )
     from mrag.cel.sentences import sentence, verbalise
     from mrag.cel.sparql import individuals_among, instances_query
+    from mrag.rdf.expressions import (
+        And,
+        AtLeast,
+        AtMost,
+        Bottom,
+        DataOnly,
+        DataRange,
+        DataSome,
+        Exactly,
+        Expression,
+        Named,
+        Not,
+        OneOf,
+        Only,
+        Or,
+        Property,
+        Some,
+        Top,
+        Value,
+        length,
+        normal,
+    )
+    from mrag.rdf.notation import from_dl, from_manchester, to_dl, to_manchester, to_turtle
 
 __all__ = [
     "LEARNERS", "And", "AtLeast", "AtMost", "BeamSearch", "Bottom", "Celoe", "CeloeSettings",

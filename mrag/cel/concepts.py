@@ -22,16 +22,16 @@ from rdflib import PROV, RDF, XSD, BNode, Graph, Literal, URIRef
 from rdflib.namespace import OWL, RDFS
 from rdflib.term import Node
 
-from mrag.cel import expressions as ce
-from mrag.cel.expressions import Expression, Named, normal, walk
-from mrag.cel.notation import from_dl, from_manchester, to_dl, to_graph, to_manchester
 from mrag.cel.problem import ExampleCounts, Hypothesis, Measure, instances, instances_among
 from mrag.cel.sparql import by_value, condition, instances_query
 from mrag.errors import ConfigError, TermError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import GraphChange, TouchedEntities
 from mrag.loaders.rdf import functional
+from mrag.rdf import expressions as ce
 from mrag.rdf import queries
+from mrag.rdf.expressions import Expression, Named, normal, walk
+from mrag.rdf.notation import from_dl, from_manchester, to_dl, to_graph, to_manchester
 from mrag.rdf.patterns import var
 from mrag.rdf.terms import MRAG, SKOLEM, Term, Triple, iri, to_ntriples
 from mrag.retrieval.rankers import Hit, Question, Ranker

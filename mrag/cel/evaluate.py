@@ -18,13 +18,13 @@ import numpy.typing as npt
 import pyoxigraph as ox
 from rdflib import Literal, URIRef
 
-from mrag.cel import expressions as ce
-from mrag.cel.expressions import depth, walk
 from mrag.cel.sparql import VOCABULARY, batches, by_value, condition, equal, holds
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.language.grammar import count_words
+from mrag.rdf import expressions as ce
 from mrag.rdf import queries
+from mrag.rdf.expressions import depth, walk
 from mrag.rdf.patterns import var
 from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM, OxTerm, Term, from_ox
 from mrag.stores.base import Row
@@ -386,6 +386,8 @@ class World:
                 test = condition(range, _V)
                 inside = self._where(lambda v: holds(test, v))
                 return self.exists(p, inside) if isinstance(e, ce.DataSome) else ~self.exists(p, ~inside)
+            case _:
+                raise AssertionError(e)
 
     def _mark(self, value: str | Literal) -> Mask:
         if not isinstance(value, Literal):

@@ -14,15 +14,15 @@ from typing import Any
 
 from rdflib import BNode, Literal, URIRef
 
-from mrag.cel import expressions as ce
-from mrag.cel.expressions import normal
-from mrag.cel.notation import to_dl
 from mrag.cel.problem import instances_among
 from mrag.cel.sentences import is_adjective, some, verbalise
 from mrag.cel.sparql import VOCABULARY, batches, by_value, condition, equal, holds
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph, Layer
+from mrag.rdf import expressions as ce
 from mrag.rdf import queries
+from mrag.rdf.expressions import normal
+from mrag.rdf.notation import to_dl
 from mrag.rdf.patterns import var
 from mrag.rdf.terms import RDF, Term, Triple, curie, iri, ntriples_terms
 from mrag.terminal import inline
@@ -115,6 +115,8 @@ class GraphFacts:
                 return any(within(v, range) for v in self._values(x, p))
             case ce.DataOnly(p, range):
                 return all(within(v, range) for v in self._values(x, p))
+            case _:
+                raise AssertionError(e)
 
     def matching(self, x: Term, p: ce.Property, filler: ce.Expression) -> list[Term]:
         """Return the values of a property that an expression holds, in order."""

@@ -23,15 +23,15 @@ import numpy.typing as npt
 import pyoxigraph as ox
 
 from mrag import html
-from mrag.cel import expressions as ce
 from mrag.cel.evaluate import World, hierarchy
-from mrag.cel.expressions import Expression, Named, Top, cost, key, length, normal
-from mrag.cel.notation import to_dl
 from mrag.cel.sparql import BATCH, X, batches, individuals_among, instances_query, members
 from mrag.errors import ConfigError, LearningProblemError, LoadError
 from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf import expressions as ce
 from mrag.rdf import patterns as pt
 from mrag.rdf import queries
+from mrag.rdf.expressions import Expression, Named, Top, cost, key, length, normal
+from mrag.rdf.notation import to_dl
 from mrag.rdf.patterns import to_sparql
 
 Measure = typing.Literal["f1", "accuracy", "predictive-accuracy", "weighted-accuracy"]

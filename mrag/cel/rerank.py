@@ -17,7 +17,6 @@ from typing import Literal
 import numpy as np
 
 from mrag.cel.evaluate import World
-from mrag.cel.expressions import Expression
 from mrag.cel.learners.base import FitState, Halt, Learner, LearnerSettings, learner
 from mrag.cel.learners.search import FeatureSettings, features
 from mrag.cel.problem import (
@@ -33,6 +32,7 @@ from mrag.cel.sentences import sentence
 from mrag.cel.sparql import individuals_among
 from mrag.errors import ConfigError, LearningProblemError
 from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.expressions import Expression
 from mrag.retrieval.rankers import Hit, Question, Ranker
 
 
@@ -274,7 +274,7 @@ def learn_from_marks(
 
     Example:
         >>> import mrag
-        >>> from mrag.cel.notation import to_dl
+        >>> from mrag.rdf.notation import to_dl
         >>> with mrag.demo(model="none") as kg:
         ...     ex = kg.prefixes["ex"]
         ...     patient = FeedbackSettings(seconds=60)  # the most; it takes a second

@@ -5,7 +5,7 @@ marks, joined parts in brackets, and labels that could be mistaken for words of 
 are labels of the graph, followed by the identifier where two of one expression share a label.
 
 Example:
-    >>> from mrag.cel import expressions as ce
+    >>> from mrag.rdf import expressions as ce
     >>> e = ce.And((ce.Named("Image"), ce.Value(ce.Property("shows attribute"), "single breasted")))
     >>> verbalise(e, str)
     'is an Image and shows attribute “single breasted”'
@@ -23,14 +23,14 @@ from typing import Final, TypeAlias
 from rdflib import Literal
 
 from mrag._tables import tables
-from mrag.cel import expressions as ce
-from mrag.cel.expressions import negation, normal, operands, with_operands
 from mrag.cel.problem import ExampleCounts, Hypothesis
 from mrag.graph.kg import KnowledgeGraph
 from mrag.language.grammar import article, is_participle, plural, relation, third_person
 from mrag.language.names import name_parts
 from mrag.language.tokens import PREPOSITIONS, VERBS, is_plural, singular
+from mrag.rdf import expressions as ce
 from mrag.rdf import queries
+from mrag.rdf.expressions import negation, normal, operands, with_operands
 from mrag.rdf.terms import XSD, curie, to_ox
 
 Name: TypeAlias = Callable[[str], str]
@@ -440,6 +440,8 @@ class Clauses:
                 return self._several_parts(e, sorted(parts, key=_kind), last)
             case ce.OneOf(members):
                 return f"is {self._either(members, 'one')}"
+            case ce.HasSelf() | ce.DataRange():
+                raise AssertionError(e)
         return self._restriction(e, last)
 
     def part(self, e: ce.Expression, last: bool) -> str:
@@ -465,7 +467,7 @@ class Clauses:
             return made[0]
         return f"{', '.join(made[:-1])} {'and' if isinstance(e, ce.And) else 'or'} {made[-1]}"
 
-    def _restriction(self, e: ce.Restriction, last: bool) -> str:
+    def _restriction(self, e: ce.Quantified | ce.Value | ce.DataSome | ce.DataOnly, last: bool) -> str:
         """Return what is said of the values of a property."""
         r = self.roles[e.property]
         match e:

@@ -20,28 +20,20 @@ import pyoxigraph as ox
 from rdflib import Literal
 
 from mrag._tables import tables
-from mrag.cel import expressions as ce
-from mrag.cel.expressions import DataRange, normal
 from mrag.errors import ConfigError, TermError
 from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf import expressions as ce
 from mrag.rdf import patterns as pt
-from mrag.rdf.patterns import AllOf, AnyOf, Call, Compare, Expression, In, Negation, iri, to_sparql, var
+from mrag.rdf.datatypes import INTEGERS, NUMBERS, within
+from mrag.rdf.expressions import DataRange, normal
+from mrag.rdf.patterns import AllOf, AnyOf, Call, Compare, Expression, In, Negation, to_sparql, var
 from mrag.rdf.terms import RDF, XSD, Term, to_ox
-from mrag.reasoning.rules import within
 
 _T = TypeVar("_T")
 Comparable: TypeAlias = int | Decimal | float | bool | str | datetime
 _V = var("v")
-INTEGERS = frozenset(
-    XSD + n
-    for n in (
-        "integer nonNegativeInteger positiveInteger nonPositiveInteger negativeInteger long int short byte "
-        "unsignedLong unsignedInt unsignedShort unsignedByte"
-    ).split()
-)
-NUMBERS = INTEGERS | {XSD + "decimal", XSD + "double", XSD + "float"}
 _DATES = frozenset((XSD + "date", XSD + "dateTime", XSD + "dateTimeStamp"))
-_DECIDED = NUMBERS | _DATES | {XSD + "boolean", XSD + "string"}
+_DECIDED = {*NUMBERS, *_DATES} | {XSD + "boolean", XSD + "string"}
 _COMPARE: dict[str, Callable[[Comparable, Comparable], bool]] = {
     "=": operator.eq, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
 }  # fmt: skip
@@ -49,8 +41,7 @@ _COMPARE: dict[str, Callable[[Comparable, Comparable], bool]] = {
 
 def condition(range: DataRange, value: ox.Variable) -> Expression:
     """Return the condition under which a value is in a range."""
-    limits = tuple((name, _literal(limit)) for name, limit in range.facets)
-    test = within(iri(range.datatype), limits, value, clash=False)
+    test = within(range, value, clash=False)
     if test is None:
         raise ConfigError("A limit of this range cannot be tested.", term=range.datatype)
     return test
@@ -58,7 +49,7 @@ def condition(range: DataRange, value: ox.Variable) -> Expression:
 
 def by_value(literal: Literal) -> bool:
     """Return whether a literal is matched by its value, not as the term it is."""
-    return str(literal.datatype or "") in NUMBERS | _DATES | {XSD + "boolean"}
+    return str(literal.datatype or "") in {*NUMBERS, *_DATES} | {XSD + "boolean"}
 
 
 def holds(expression: Expression, value: Literal) -> bool:
@@ -95,7 +86,7 @@ def family(literal: Literal) -> str | None:
     kind = str(literal.datatype or "")
     if kind in INTEGERS:
         return XSD + "integer"
-    return kind if kind in NUMBERS | _DATES or kind == XSD + "boolean" else None
+    return kind if kind in NUMBERS or kind in _DATES or kind == XSD + "boolean" else None
 
 
 def by_family(terms: Iterable[Term]) -> dict[str, dict[int, Any]]:
@@ -182,12 +173,6 @@ def _date(a: datetime, sign: str, b: datetime) -> bool | None:
     return False if sign == "=" else (gap < timedelta()) == sign.startswith("<")
 
 
-def _literal(literal: Literal) -> ox.Literal:
-    term = to_ox(literal)
-    assert isinstance(term, ox.Literal)
-    return term
-
-
 BATCH = 500  # most individuals in one query; more than that some servers refuse
 X = pt.var("x")
 _TYPE = pt.iri(RDF + "type")
@@ -210,7 +195,7 @@ def instances_query(expression: ce.Expression, given: Sequence[str] | None = Non
         ConfigError: If a limit of data values cannot be tested.
 
     Example:
-        >>> from mrag.cel import expressions as ce
+        >>> from mrag.rdf import expressions as ce
         >>> print(instances_query(ce.And((ce.Named("urn:A"), ce.Not(ce.Named("urn:B"))))))
         SELECT DISTINCT ?x WHERE
         { ?x <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <urn:A> . FILTER(isIRI(?x))
@@ -376,7 +361,7 @@ class _Translator:
     def value(self, x: ox.Variable, p: ce.Property, value: str | Literal) -> list[pt.Pattern]:
         if not isinstance(value, Literal):
             return [_edge(x, p, _iri(value))]
-        term = _literal(value)
+        term = to_ox(value)
         if by_value(value):
             v = self.fresh()
             return [_edge(x, p, v), pt.Filter(pt.Compare(v, "=", term))]

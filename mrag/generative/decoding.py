@@ -21,7 +21,6 @@ import numpy as np
 import numpy.typing as npt
 
 from mrag.cel.concepts import concept_of
-from mrag.cel.expressions import Expression
 from mrag.cel.problem import instances
 from mrag.errors import ConfigError, IndexMismatch, MissingIndex
 from mrag.generative.clue_index import ClueCursor, ClueIndex, Restriction, Start
@@ -39,6 +38,7 @@ from mrag.images.graph import of_query as selected
 from mrag.index.documents import Definition, documents
 from mrag.jobs.runners import Runner
 from mrag.language.names import iri_words
+from mrag.rdf.expressions import Expression
 from mrag.retrieval.rankers import Hit, Question
 
 _MOST = 64

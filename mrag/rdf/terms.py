@@ -10,7 +10,7 @@ import logging
 import re
 import threading
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias, cast, overload
 
 import pyoxigraph as ox
 from rdflib import BNode, Literal, URIRef
@@ -90,6 +90,10 @@ def literal(text: str, language: str | None, datatype: str | None) -> Literal:
     return typed_literal(text, datatype)
 
 
+@overload
+def to_ox(term: Literal) -> ox.Literal: ...
+@overload
+def to_ox(term: Node | str) -> OxTerm: ...
 def to_ox(term: Node | str) -> OxTerm:
     r"""Turn a term of rdflib into one of pyoxigraph, validating it."""
     if isinstance(term, Literal):

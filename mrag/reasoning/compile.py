@@ -14,12 +14,16 @@ from itertools import combinations, count
 from typing import TypeAlias
 
 import pyoxigraph as ox
+from rdflib import Literal
 
+from mrag.rdf import expressions as ce
 from mrag.rdf import patterns as pt
+from mrag.rdf.datatypes import inside, outside, within
+from mrag.rdf.expressions import Expression, Property
 from mrag.rdf.patterns import TriplePattern, iri
-from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM
+from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM, to_ox
 from mrag.reasoning import rules as ax
-from mrag.reasoning.rules import NOTHING, SAME, THING, TYPE, Axiom, Branch, Plain, PropertyExpression, Rule
+from mrag.reasoning.rules import NOTHING, SAME, THING, TYPE, Axiom, Branch, Plain, Rule, in_words
 from mrag.stores.base import Dataset, TripleStore
 
 X, Y, Z, P = pt.var("x"), pt.var("y"), pt.var("z"), pt.var("p")
@@ -76,7 +80,7 @@ def schema_rules(box: ax.TBox) -> list[Rule]:
             graph.reach(start, through_named=False, box=box).items(), key=lambda x: str(x[0])
         ):
             direct = (start, SUBCLASS, end)
-            if box.named(end) and end not in (THING.iri, NOTHING.iri) and direct not in why:
+            if box.named(end) and end not in (THING, NOTHING) and direct not in why:
                 if len(why) == 1 and why[0][1].value == OWL + "equivalentClass":
                     continue  # between two names: a generic rule says it
                 body = tuple(TriplePattern(*t) for t in why)
@@ -133,7 +137,7 @@ def _restrictions(box: ax.TBox, nodes: list[ox.NamedNode], graph: _Graph) -> boo
                     continue
                 roles = _under_property(box, q, p) if kind == "allValuesFrom" else _under_property(box, p, q)
                 values = (() if v == w else None) if kind == "hasValue" else under(v, w)
-                if w == THING.iri and kind == "someValuesFrom":
+                if w == THING and kind == "someValuesFrom":
                     values = ()
                 if roles is not None and values is not None:
                     why: Why = ((n, iri(OWL + kind), v), (m, iri(OWL + kind), w), *roles, *values)
@@ -171,9 +175,14 @@ def _under_property(box: ax.TBox, p: Plain, q: Plain) -> Why | None:
     return seen.get(q)
 
 
+def _node(value: str | Literal) -> Plain:
+    """Return an individual or a literal of an expression as a term of triples."""
+    return to_ox(value) if isinstance(value, Literal) else iri(value)
+
+
 def _plain_name(*nodes: ox.Variable) -> tuple[pt.Expression, ...]:
     """Conditions that nodes have names of their own and are no trivial ends of a hierarchy."""
-    ends = (THING.iri, NOTHING.iri, pt.iri(RDFS + "Resource"))
+    ends = (THING, NOTHING, pt.iri(RDFS + "Resource"))
     names: list[pt.Expression] = []
     for node in nodes:
         names.append(pt.Negation(pt.Call("strstarts", (pt.Call("str", (node,)), ox.Literal(SKOLEM)))))
@@ -237,7 +246,7 @@ def language_checks() -> list[ax.ConsistencyCheck]:
     """Return what contradicts the language itself."""
     bottom = (pt.iri(OWL + "bottomObjectProperty"), pt.iri(OWL + "bottomDataProperty"))
     return [
-        ax.ConsistencyCheck("cls-nothing2", None, (pt.TriplePattern(X, TYPE, NOTHING.iri),)),
+        ax.ConsistencyCheck("cls-nothing2", None, (pt.TriplePattern(X, TYPE, NOTHING),)),
         ax.ConsistencyCheck(
             "eq-diff1", None, (pt.TriplePattern(X, SAME, Y), pt.TriplePattern(X, DIFFERENT, Y))
         ),
@@ -246,7 +255,7 @@ def language_checks() -> list[ax.ConsistencyCheck]:
     ]
 
 
-_SILENT = {OWL + "Thing", RDFS + "Resource", RDFS + "Literal"}
+_SILENT = {RDFS + "Resource", RDFS + "Literal"}
 _MAX_BRANCHES = 4096
 
 
@@ -259,7 +268,7 @@ class Compiler:
         self.checks: dict[ax.ConsistencyCheck, None] = {}
         self._missing: dict[Axiom, dict[tuple[str, str] | None, None]] = {}
         self._left = ""
-        self.datatypes: dict[ox.NamedNode, ax.Expression] = {}
+        self.datatypes: dict[str, Expression] = {}
         self._fresh = count()
 
     def new(self, prefix: str = "v") -> ox.Variable:
@@ -268,42 +277,44 @@ class Compiler:
 
     # -- left sides ------------------------------------------------------------------------------------
 
-    def matches(self, expression: ax.Expression, x: pt.Node) -> list[Branch] | None:
+    def matches(self, expression: Expression, x: pt.Node) -> list[Branch] | None:
         """Return the ways `x` can be an instance, or None where matching cannot tell (open world)."""
         match expression:
-            case ax.ClassName(c):
+            case ce.Top():
+                return [Branch()]
+            case ce.Bottom():
+                return []
+            case ce.Named(c):
                 if c in self.datatypes:
                     return self.matches(self.datatypes[c], x)
-                if self.box.is_datatype(c):
-                    return [Branch(filters=(ax.inside(c, x),))]
-                if c.value in _SILENT:
-                    return [Branch()]
-                return [] if expression == NOTHING else [Branch((pt.TriplePattern(x, TYPE, c),))]
-            case ax.IntersectionOf(parts):
+                if self.box.is_datatype(iri(c)):
+                    return [Branch(filters=(inside(iri(c), x),))]
+                return [Branch() if c in _SILENT else Branch((pt.TriplePattern(x, TYPE, iri(c)),))]
+            case ce.And(parts):
                 return self._all(parts, x)
-            case ax.UnionOf(parts):
+            case ce.Or(parts):
                 branches = [self.matches(p, x) for p in parts]
                 if all(f is None for f in branches):
                     return None
                 return [b for f in branches if f is not None for b in f]
-            case ax.Enumeration(members):
-                return self._one_of(members, x)
-            case ax.SomeValuesFrom(p, filler):
+            case ce.OneOf():
+                return self._one_of(expression, x)
+            case ce.Some(p, filler):
                 return self._relate(p, filler, x)
-            case ax.MinCardinality(n, p, filler):
+            case ce.AtLeast(n, p, filler):
                 return [Branch()] if n == 0 else self._relate(p, filler, x) if n == 1 else None
-            case ax.HasValue(p, value):
-                atom = self.atom(p, x, value)
+            case ce.Value(p, value):
+                atom = self.atom(p, x, _node(value))
                 return None if atom is None else [Branch((atom,))]
-            case ax.HasSelf(p):
-                return [Branch((pt.TriplePattern(x, p.iri, x),))]
-            case ax.Facets(datatype, limits):
-                test = ax.within(datatype, limits, x, clash=False)
+            case ce.HasSelf(p):
+                return [Branch((pt.TriplePattern(x, iri(p.iri), x),))]
+            case ce.DataRange():
+                test = within(expression, x, clash=False)
                 return None if test is None else [Branch(filters=(test,))]
             case _:
                 return None
 
-    def _all(self, parts: tuple[ax.Expression, ...], x: pt.Node) -> list[Branch] | None:
+    def _all(self, parts: tuple[Expression, ...], x: pt.Node) -> list[Branch] | None:
         branches = [Branch()]
         for part in parts:
             ways = self.matches(part, x)
@@ -312,14 +323,15 @@ class Compiler:
             branches = [b.with_(w) for b in branches for w in ways]
         return branches
 
-    def _one_of(self, members: tuple[Plain, ...], x: pt.Node) -> list[Branch]:
+    def _one_of(self, given: ce.OneOf, x: pt.Node) -> list[Branch]:
+        members = tuple(map(_node, given.members))
         if not isinstance(x, ox.Variable):
             return [Branch()] if x in members else []
         if all(isinstance(m, ox.Literal) for m in members):
             return [Branch(filters=(pt.In(x, members),))]
         return [Branch(binding=((x, m),)) for m in members]
 
-    def _relate(self, p: PropertyExpression, filler: ax.Expression, x: pt.Node) -> list[Branch] | None:
+    def _relate(self, p: Property, filler: Expression, x: pt.Node) -> list[Branch] | None:
         y = self.new()
         ways = self.matches(filler, y)
         atom = self.atom(p, x, y)
@@ -327,66 +339,68 @@ class Compiler:
             return None
         return [Branch((atom,)).with_(w) for w in ways]
 
-    def atom(self, p: PropertyExpression, x: pt.Node, y: pt.Node) -> pt.TriplePattern | None:
+    def atom(self, p: Property, x: pt.Node, y: pt.Node) -> pt.TriplePattern | None:
         """Return the triple of a property or its inverse; None with a literal for a subject."""
         s, o = (y, x) if p.inverse else (x, y)
-        return None if isinstance(s, ox.Literal) else pt.TriplePattern(s, p.iri, o)
+        return None if isinstance(s, ox.Literal) else pt.TriplePattern(s, iri(p.iri), o)
 
     # -- right sides -----------------------------------------------------------------------------------
 
-    def follow(self, name: str, axiom: Axiom, branch: Branch, expression: ax.Expression, x: pt.Node) -> None:
+    def follow(self, name: str, axiom: Axiom, branch: Branch, expression: Expression, x: pt.Node) -> None:
         """Add the rules by which `x`, matched by `branch`, is an instance of the expression."""
         match expression:
-            case ax.ClassName(c):
+            case ce.Top():
+                pass
+            case ce.Bottom():
+                self.check("cls-nothing2", axiom, branch)
+            case ce.Named(c):
                 self._follow_named(name, axiom, branch, c, x)
-            case ax.IntersectionOf(parts):
+            case ce.And(parts):
                 for part in parts:
                     self.follow("cls-int2" if name.startswith("cax") else name, axiom, branch, part, x)
-            case ax.ComplementOf(of):
+            case ce.Not(of):
                 self._clash("cls-com", axiom, branch, self.matches(of, x), expression)
-            case ax.Enumeration():
+            case ce.OneOf():
                 self._follow_one_of(axiom, branch, expression, x)
-            case ax.UnionOf():
+            case ce.Or():
                 self._follow_or(name, axiom, branch, expression, x)
-            case ax.Facets(datatype, limits):
-                test = ax.within(datatype, limits, x, clash=True)
+            case ce.DataRange():
+                test = within(expression, x, clash=True)
                 if test is not None:
                     self.check("dt-facet", axiom, branch.with_(Branch(filters=(test,))))
             case _:
                 self._follow_restriction(name, axiom, branch, expression, x)
 
     def _follow_restriction(
-        self, name: str, axiom: Axiom, branch: Branch, restriction: ax.Restriction, x: pt.Node
+        self, name: str, axiom: Axiom, branch: Branch, restriction: ce.Restriction, x: pt.Node
     ) -> None:
         match restriction:
-            case ax.AllValuesFrom(p, filler):
+            case ce.Only(p, filler):
                 y = self.new()
                 atom = self.atom(p, x, y)
                 if atom is not None:
                     step, left = branch.with_(Branch((atom,))), self._left
-                    back = ax.manchester(PropertyExpression(p.iri, not p.inverse), ax.local_name)
+                    back = in_words(Property(p.iri, not p.inverse))
                     self._left = f"{back} some ({left})" if " " in left else f"{back} some {left}"
                     self.follow("cls-avf" if name.startswith("cax") else name, axiom, step, filler, y)
                     self._left = left
-            case ax.HasValue(p, value):
-                head = self.atom(p, x, value)
+            case ce.Value(p, value):
+                head = self.atom(p, x, _node(value))
                 if head is not None:
                     self.rule("cls-hv1", axiom, branch, head)
-            case ax.HasSelf(p):
-                self.rule("cls-self", axiom, branch, pt.TriplePattern(x, p.iri, x))
-            case ax.MaxCardinality():
+            case ce.HasSelf(p):
+                self.rule("cls-self", axiom, branch, pt.TriplePattern(x, iri(p.iri), x))
+            case ce.AtMost():
                 self._at_most(axiom, branch, restriction, x)
-            case ax.SomeValuesFrom(p, ax.Enumeration((only,))) | ax.MinCardinality(
-                1, p, ax.Enumeration((only,))
-            ):
-                self.follow(name, axiom, branch, ax.HasValue(p, only), x)
-            case ax.MinCardinality(0, _, _):
+            case ce.Some(p, ce.OneOf((only,))) | ce.AtLeast(1, p, ce.OneOf((only,))):
+                self.follow(name, axiom, branch, ce.Value(p, only), x)
+            case ce.AtLeast(0, _, _):
                 pass
             case _:
                 self.note(axiom, restriction)
 
     def _clash(
-        self, name: str, axiom: Axiom, branch: Branch, ways: list[Branch] | None, right: ax.Expression
+        self, name: str, axiom: Axiom, branch: Branch, ways: list[Branch] | None, right: Expression
     ) -> None:
         """Add a check for each way to be an instance of what is excluded."""
         if ways is None:
@@ -394,20 +408,18 @@ class Compiler:
         for way in ways or []:
             self.check(name, axiom, branch.with_(way))
 
-    def _follow_named(self, name: str, axiom: Axiom, branch: Branch, c: ox.NamedNode, x: pt.Node) -> None:
+    def _follow_named(self, name: str, axiom: Axiom, branch: Branch, c: str, x: pt.Node) -> None:
         if c in self.datatypes:
             self.follow(name, axiom, branch, self.datatypes[c], x)
-        elif self.box.is_datatype(c):
-            test = ax.outside(c, x)
+        elif self.box.is_datatype(iri(c)):
+            test = outside(iri(c), x)
             if test is not None:
                 self.check("dt-not-type", axiom, branch.with_(Branch(filters=(test,))))
-        elif c.value == OWL + "Nothing":
-            self.check("cls-nothing2", axiom, branch)
-        elif c.value not in _SILENT:
-            self.rule(name, axiom, branch, pt.TriplePattern(x, TYPE, c))
+        elif c not in _SILENT:
+            self.rule(name, axiom, branch, pt.TriplePattern(x, TYPE, iri(c)))
 
-    def _follow_one_of(self, axiom: Axiom, branch: Branch, right: ax.Enumeration, x: pt.Node) -> None:
-        members = right.members
+    def _follow_one_of(self, axiom: Axiom, branch: Branch, right: ce.OneOf, x: pt.Node) -> None:
+        members = tuple(map(_node, right.members))
         if all(isinstance(m, ox.Literal) for m in members):
             test = pt.AllOf((pt.Call("isLiteral", (x,)), *(pt.Compare(x, "!=", m) for m in members)))
             self.check("dt-facet", axiom, branch.with_(Branch(filters=(test,))))
@@ -418,10 +430,10 @@ class Compiler:
         else:
             self.note(axiom, right)
 
-    def _follow_or(self, name: str, axiom: Axiom, branch: Branch, right: ax.UnionOf, x: pt.Node) -> None:
+    def _follow_or(self, name: str, axiom: Axiom, branch: Branch, right: ce.Or, x: pt.Node) -> None:
         # A ⊑ ¬B ⊔ C says the same as A ⊓ B ⊑ C, so negated parts move to the left.
-        negated = [p.of for p in right.parts if isinstance(p, ax.ComplementOf)]
-        rest = [p for p in right.parts if not isinstance(p, ax.ComplementOf) and p != NOTHING]
+        negated = [p.of for p in right.parts if isinstance(p, ce.Not)]
+        rest = [p for p in right.parts if not isinstance(p, ce.Not) and p != ce.Bottom()]
         ways = self._all(tuple(negated), x)
         if len(rest) > 1 or ways is None:
             self.note(axiom, right)
@@ -432,9 +444,9 @@ class Compiler:
             else:
                 self.check("cls-com", axiom, branch.with_(way))
 
-    def _at_most(self, axiom: Axiom, branch: Branch, right: ax.MaxCardinality, x: pt.Node) -> None:
+    def _at_most(self, axiom: Axiom, branch: Branch, right: ce.AtMost, x: pt.Node) -> None:
         n, p, filler = right.n, right.property, right.filler
-        qualified = filler != THING
+        qualified = filler != ce.Top()
         name = f"cls-max{'q' if qualified else ''}c"
         if n == 0:
             self._clash(name + "1", axiom, branch, self._relate(p, filler, x), right)
@@ -485,21 +497,19 @@ class Compiler:
                 body = (pt.TriplePattern(*axiom.source),)
             self.checks[ax.ConsistencyCheck(name, axiom, body, tuple(dict.fromkeys(resolved[1])))] = None
 
-    def equate(
-        self, name: str, axiom: Axiom, branch: Branch, y: pt.Node, z: pt.Node, p: PropertyExpression
-    ) -> None:
+    def equate(self, name: str, axiom: Axiom, branch: Branch, y: pt.Node, z: pt.Node, p: Property) -> None:
         """Add the rule that two values are one thing, and the check that two literals are one value."""
         differ = pt.Compare(y, "!=", z)
-        if not self.box.is_kind(p.iri, "DatatypeProperty") or p.inverse:
+        if not self.box.is_kind(iri(p.iri), "DatatypeProperty") or p.inverse:
             things = Branch(filters=(pt.Call("isIRI", (y,)), pt.Call("isIRI", (z,)), differ))
             self.rule(name, axiom, branch.with_(things), pt.TriplePattern(y, SAME, z))
-        if not self.box.is_kind(p.iri, "ObjectProperty") and not p.inverse:
+        if not self.box.is_kind(iri(p.iri), "ObjectProperty") and not p.inverse:
             values = Branch(filters=(pt.Call("isLiteral", (y,)), pt.Call("isLiteral", (z,)), differ))
             self.check(name, axiom, branch.with_(values))
 
-    def note(self, axiom: Axiom, right: ax.Expression | None = None) -> None:
+    def note(self, axiom: Axiom, right: Expression | None = None) -> None:
         """Remember that an axiom has no rule, or none by which the left side of it implies `right`."""
-        missing = None if right is None else (self._left, ax.manchester(right, ax.local_name))
+        missing = None if right is None else (self._left, in_words(right))
         self._missing.setdefault(axiom, {})[missing] = None
 
     def notes(self) -> tuple[str, ...]:
@@ -514,10 +524,10 @@ class Compiler:
             notes.append(f"Applied, except that {said}: {axiom.text()}")
         return tuple(sorted(set(notes)))
 
-    def subsume(self, name: str, axiom: Axiom, left: ax.Expression, right: ax.Expression) -> None:
+    def subsume(self, name: str, axiom: Axiom, left: Expression, right: Expression) -> None:
         """Add the rules of `left ⊑ right`."""
         self._fresh = count()
-        self._left = ax.manchester(left, ax.local_name)
+        self._left = in_words(left)
         x = pt.var("x")
         branches = self.matches(left, x)
         if branches is None:
@@ -532,7 +542,7 @@ def compile_rules(store: TripleStore, dataset: Dataset) -> ax.Ruleset:
     c = Compiler(box)
     for s, o in box.triples.get(OWL + "equivalentClass", []):
         if box.named(s) and box.is_datatype(s):
-            c.datatypes[s] = box.expression(o)
+            c.datatypes[s.value] = box.expression(o)
     _classes(c)
     _properties(c)
     _individuals(c)
@@ -544,14 +554,14 @@ def compile_rules(store: TripleStore, dataset: Dataset) -> ax.Ruleset:
 def _classes(c: Compiler) -> None:
     box = c.box
 
-    def axiom(kind: str, s: Plain, p: str, o: Plain, *parts: ax.Expression) -> Axiom:
+    def axiom(kind: str, s: Plain, p: str, o: Plain, *parts: Expression) -> Axiom:
         return Axiom(kind, parts, (s, pt.iri(p), o))
 
     for s, o in box.triples.get(RDFS + "subClassOf", []):
         left, right = box.expression(s), box.expression(o)
         c.subsume("cax-sco", axiom("SubClassOf", s, RDFS + "subClassOf", o, left, right), left, right)
     for s, o in box.triples.get(OWL + "equivalentClass", []):
-        if s in c.datatypes:
+        if s.value in c.datatypes:
             continue
         left, right = box.expression(s), box.expression(o)
         a = axiom("EquivalentTo", s, OWL + "equivalentClass", o, left, right)
@@ -562,7 +572,7 @@ def _classes(c: Compiler) -> None:
         if isinstance(node, ox.NamedNode) and box.named(node) and box.has_structure(node):
             if node in box.kinds.get(RDFS + "Datatype", ()):
                 continue
-            left, right = ax.ClassName(node), box.expression(node, inside=True)
+            left, right = ce.class_named(node.value), box.expression(node, inside=True)
             a = Axiom("EquivalentTo", (left, right), (node, TYPE, pt.iri(OWL + "Class")))
             c.subsume("cax-eqc1", a, left, right)
             c.subsume("cax-eqc2", a, right, left)
@@ -570,15 +580,15 @@ def _classes(c: Compiler) -> None:
         if not box.named(node):
             right = box.expression(node)
             a = Axiom("Type", (right,), (node, TYPE, pt.iri(OWL + "Class")))
-            c.subsume("cax-sco", a, ax.ClassName(node), right)
+            c.subsume("cax-sco", a, ce.class_named(node.value), right)
     for s, o in box.triples.get(OWL + "disjointWith", []):
         a = axiom("DisjointWith", s, OWL + "disjointWith", o, box.expression(s), box.expression(o))
         _disjoint(c, "cax-dw", a, (box.expression(s), box.expression(o)))
     for s, o in box.triples.get(OWL + "disjointUnionOf", []):
-        left, members = ax.ClassName(s), tuple(box.expression(m) for m in box.members(o))
+        left, members = ce.class_named(s.value), tuple(box.expression(m) for m in box.members(o))
         a = axiom("DisjointUnionOf", s, OWL + "disjointUnionOf", o, left, *members)
-        c.subsume("cax-eqc1", a, left, ax.UnionOf(members))
-        c.subsume("cax-eqc2", a, ax.UnionOf(members), left)
+        c.subsume("cax-eqc1", a, left, ce.Or(members))
+        c.subsume("cax-eqc2", a, ce.Or(members), left)
         _disjoint(c, "cax-adc", a, members)
     for node, members_ in _members(c, "AllDisjointClasses"):
         parts = tuple(box.expression(m) for m in members_)
@@ -597,10 +607,10 @@ def _members(c: Compiler, kind: str) -> list[tuple[ox.NamedNode, tuple[Plain, ..
     return members
 
 
-def _disjoint(c: Compiler, name: str, axiom: Axiom, parts: tuple[ax.Expression, ...]) -> None:
-    if len(parts) > 3 and all(isinstance(p, ax.ClassName) for p in parts):
+def _disjoint(c: Compiler, name: str, axiom: Axiom, parts: tuple[Expression, ...]) -> None:
+    if len(parts) > 3 and all(isinstance(p, ce.Named) for p in parts):
         # One query for the whole list instead of one for each pair of its members.
-        rows = tuple((p.iri,) for p in parts if isinstance(p, ax.ClassName))
+        rows = tuple((iri(p.iri),) for p in parts if isinstance(p, ce.Named))
         body = (pt.TriplePattern(X, TYPE, Y), pt.TriplePattern(X, TYPE, Z))
         ordered = pt.Compare(pt.Call("str", (Y,)), "<", pt.Call("str", (Z,)))
         c.checks[
@@ -612,15 +622,15 @@ def _disjoint(c: Compiler, name: str, axiom: Axiom, parts: tuple[ax.Expression, 
             ways, others = c.matches(left, X), c.matches(right, X)
             if ways is None or others is None:
                 # C and not D are disjoint just if C is a kind of D.
-                c.subsume(name, axiom, left, ax.ComplementOf(right))
-                c.subsume(name, axiom, right, ax.ComplementOf(left))
+                c.subsume(name, axiom, left, ce.Not(right))
+                c.subsume(name, axiom, right, ce.Not(left))
                 continue
             for a in ways:
                 for b in others:
                     c.check(name, axiom, a.with_(b))
 
 
-def _key(c: Compiler, axiom: Axiom, left: ax.Expression, keys: tuple[PropertyExpression, ...]) -> None:
+def _key(c: Compiler, axiom: Axiom, left: Expression, keys: tuple[Property, ...]) -> None:
     ones, twos = c.matches(left, X), c.matches(left, Y)
     shared: list[pt.TriplePattern] = []
     for p in keys:
@@ -637,10 +647,10 @@ def _properties(c: Compiler) -> None:
     _inclusions(c)
     for p, o, _, key in _schema_triples(c, RDFS + "domain"):
         value = c.box.expression(o)
-        c.subsume("prp-dom", Axiom("Domain", (p, value), key), ax.SomeValuesFrom(p, THING), value)
+        c.subsume("prp-dom", Axiom("Domain", (p, value), key), ce.Some(p, ce.Top()), value)
     for p, o, _, key in _schema_triples(c, RDFS + "range"):
         value = c.box.expression(o)
-        c.subsume("prp-rng", Axiom("Range", (p, value), key), THING, ax.AllValuesFrom(p, value))
+        c.subsume("prp-rng", Axiom("Range", (p, value), key), ce.Top(), ce.Only(p, value))
     for p, o, _, key in _schema_triples(c, OWL + "propertyChainAxiom"):
         _chain(c, p, tuple(q for m in c.box.members(o) if (q := c.box.property(m)) is not None), key)
     for p, _, q, key in _schema_triples(c, OWL + "propertyDisjointWith"):
@@ -654,9 +664,9 @@ def _properties(c: Compiler) -> None:
 
 def _schema_triples(
     c: Compiler, predicate: str
-) -> list[tuple[PropertyExpression, Plain, PropertyExpression | None, ax.TripleKey]]:
+) -> list[tuple[Property, Plain, Property | None, ax.TripleKey]]:
     """Return the axioms of a predicate between properties: subject, object, the object as a property."""
-    triples: list[tuple[PropertyExpression, Plain, PropertyExpression | None, ax.TripleKey]] = []
+    triples: list[tuple[Property, Plain, Property | None, ax.TripleKey]] = []
     for s, o in c.box.triples.get(predicate, []):
         p = c.box.property(s)
         if p is not None:
@@ -667,7 +677,7 @@ def _schema_triples(
 def _inclusions(c: Compiler) -> None:
     """Add the rules by which one property implies another."""
 
-    def implies(name: str, axiom: Axiom, p: PropertyExpression, q: PropertyExpression) -> None:
+    def implies(name: str, axiom: Axiom, p: Property, q: Property) -> None:
         body, head = c.atom(p, X, Y), c.atom(q, X, Y)
         if body is not None and head is not None:
             c.rule(name, axiom, Branch((body,)), head)
@@ -682,16 +692,14 @@ def _inclusions(c: Compiler) -> None:
     for s, o in c.box.triples.get(OWL + "inverseOf", []):
         inverse = c.box.property(o)
         if c.box.named(s) and inverse is not None:
-            p, q = PropertyExpression(s), inverse
-            back, there = (PropertyExpression(x.iri, not x.inverse) for x in (q, p))
+            p, q = Property(s.value), inverse
+            back, there = (Property(x.iri, not x.inverse) for x in (q, p))
             a = Axiom("InverseOf", (p, q), (s, INVERSE, o))
             implies("prp-inv1", a, p, back)
             implies("prp-inv2", a, q, there)
 
 
-def _chain(
-    c: Compiler, p: PropertyExpression, steps: tuple[PropertyExpression, ...], key: ax.TripleKey
-) -> None:
+def _chain(c: Compiler, p: Property, steps: tuple[Property, ...], key: ax.TripleKey) -> None:
     nodes = (X, *(pt.var(f"y{i}") for i in range(1, len(steps))), Z)
     atoms = [c.atom(q, nodes[i], nodes[i + 1]) for i, q in enumerate(steps)]
     head = c.atom(p, X, Z)
@@ -699,13 +707,13 @@ def _chain(
     body = tuple(atom for atom in atoms if atom is not None)
     if body and head is not None:
         transitive = len(steps) == 2 and all(q == p for q in steps)
-        c.rule("prp-spo2", a, Branch(body), head, path=pt.Repeated(p.iri) if transitive else None)
+        c.rule("prp-spo2", a, Branch(body), head, path=pt.Repeated(iri(p.iri)) if transitive else None)
         if transitive:
-            stated = pt.TriplePattern(p.iri, TYPE, pt.iri(OWL + "TransitiveProperty"))
+            stated = pt.TriplePattern(iri(p.iri), TYPE, pt.iri(OWL + "TransitiveProperty"))
             c.rule("scm-spo2", a, Branch(), stated)
 
 
-def _disjoint_properties(c: Compiler, name: str, axiom: Axiom, ps: tuple[PropertyExpression, ...]) -> None:
+def _disjoint_properties(c: Compiler, name: str, axiom: Axiom, ps: tuple[Property, ...]) -> None:
     for i, p in enumerate(ps):
         for q in ps[i + 1 :]:
             body = tuple(atom for each in (p, q) if (atom := c.atom(each, X, Y)) is not None)
@@ -713,8 +721,8 @@ def _disjoint_properties(c: Compiler, name: str, axiom: Axiom, ps: tuple[Propert
 
 
 def _characteristics(c: Compiler) -> None:
-    def each(kind: str) -> list[tuple[PropertyExpression, Axiom]]:
-        axioms: list[tuple[PropertyExpression, Axiom]] = []
+    def each(kind: str) -> list[tuple[Property, Axiom]]:
+        axioms: list[tuple[Property, Axiom]] = []
         for n in c.box.kinds.get(OWL + kind, []):
             p = c.box.property(n)
             if p is None:
@@ -722,22 +730,22 @@ def _characteristics(c: Compiler) -> None:
             axiom = Axiom(kind.removesuffix("Property"), (p,), (n, TYPE, pt.iri(OWL + kind)))
             # Ontologies do say that rdf:type is functional; OWL 2 does not allow it (Structural
             # Specification, section 2.4), and all classes of an entity would become one.
-            if p.iri.value.startswith((RDF, RDFS, OWL)):
+            if p.iri.startswith((RDF, RDFS, OWL)):
                 c.note(axiom)
             else:
                 axioms.append((p, axiom))
         return axioms
 
-    def atom(p: PropertyExpression, s: ox.Variable, o: ox.Variable) -> pt.TriplePattern:
-        return pt.TriplePattern(o, p.iri, s) if p.inverse else pt.TriplePattern(s, p.iri, o)
+    def atom(p: Property, s: ox.Variable, o: ox.Variable) -> pt.TriplePattern:
+        return pt.TriplePattern(o, iri(p.iri), s) if p.inverse else pt.TriplePattern(s, iri(p.iri), o)
 
     for p, a in each("FunctionalProperty"):
         c.equate("prp-fp", a, Branch((atom(p, X, Y), atom(p, X, Z))), Y, Z, p)
     for p, a in each("InverseFunctionalProperty"):
-        back = PropertyExpression(p.iri, not p.inverse)
+        back = Property(p.iri, not p.inverse)
         c.equate("prp-ifp", a, Branch((atom(p, Y, X), atom(p, Z, X))), Y, Z, back)
     for p, a in each("TransitiveProperty"):
-        body, path = (atom(p, X, Y), atom(p, Y, Z)), pt.Repeated(p.iri)
+        body, path = (atom(p, X, Y), atom(p, Y, Z)), pt.Repeated(iri(p.iri))
         c.rule("prp-trp", a, Branch(body), atom(p, X, Z), path=path)
     for p, a in each("SymmetricProperty"):
         c.rule("prp-symp", a, Branch((atom(p, X, Y),)), atom(p, Y, X))
@@ -747,12 +755,12 @@ def _characteristics(c: Compiler) -> None:
         c.check("prp-irp", a, Branch((atom(p, X, X),)))
     for p, a in each("ReflexiveProperty"):
         known = (pt.TriplePattern(X, TYPE, pt.iri(OWL + "NamedIndividual")),)
-        c.rule("prp-refl", a, Branch(known), pt.TriplePattern(X, p.iri, X))
+        c.rule("prp-refl", a, Branch(known), pt.TriplePattern(X, iri(p.iri), X))
 
 
 def _individuals(c: Compiler) -> None:
     for node, members in _members(c, "AllDifferent"):
-        a = Axiom("DifferentIndividuals", members, (node, TYPE, DIFFERENT))
+        a = Axiom("DifferentIndividuals", tuple(map(ax.value_of, members)), (node, TYPE, DIFFERENT))
         if len(members) > 3:
             rows = tuple((m,) for m in members)
             ordered = pt.Compare(pt.Call("str", (X,)), "<", pt.Call("str", (Y,)))
@@ -774,7 +782,7 @@ def _individuals(c: Compiler) -> None:
         prop = c.box.property(p_node) if p_node is not None else None
         if source is not None and target is not None and prop is not None:
             atom = c.atom(prop, source, target)
-            key = (node, pt.iri(OWL + "assertionProperty"), p_node or prop.iri)
+            key = (node, pt.iri(OWL + "assertionProperty"), p_node or iri(prop.iri))
             if atom is not None:
-                a = Axiom("NegativeAssertion", (source, prop, target), key)
+                a = Axiom("NegativeAssertion", (ax.value_of(source), prop, ax.value_of(target)), key)
                 c.check("prp-npa1", a, Branch((atom,)))

@@ -7,11 +7,11 @@ from rdflib import OWL, RDF, RDFS, BNode, Graph, Literal, URIRef
 from rdflib.collection import Collection
 from rdflib.term import Node
 
-from mrag.cel import expressions as ce
-from mrag.cel.expressions import Expression
-from mrag.cel.notation import from_dl, to_dl
 from mrag.cel.problem import Hypothesis
 from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf import expressions as ce
+from mrag.rdf.expressions import Expression
+from mrag.rdf.notation import from_dl, to_dl
 from mrag.rdf.terms import Triple
 from mrag.retrieval.rankers import Hit, Question
 

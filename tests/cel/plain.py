@@ -7,8 +7,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from rdflib import OWL, RDF, XSD, Literal, URIRef
 
-from mrag.cel import expressions as ce
-from mrag.cel.expressions import Expression, Property
+from mrag.rdf import expressions as ce
+from mrag.rdf.expressions import Expression, Property
 from mrag.rdf.terms import Term, Triple
 
 UNWATCHED = settings(suppress_health_check=list(HealthCheck))

@@ -5,11 +5,11 @@ from hypothesis import given, settings
 from rdflib import RDF, RDFS, Literal, URIRef
 
 from mrag.cel import explain
-from mrag.cel import expressions as ce
 from mrag.cel.explain import why_satisfied
-from mrag.cel.expressions import Expression, normal, walk
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf import expressions as ce
+from mrag.rdf.expressions import Expression, normal, walk
 from mrag.rdf.terms import Triple
 from mrag.reasoning.run import reason
 from mrag.stores.oxigraph import OxigraphStore

@@ -13,11 +13,11 @@ from rdflib.compare import isomorphic
 
 from mrag.cel import concepts
 from mrag.cel.concepts import keep_concept, list_concepts, member_differences, remove_concept, to_ontology
-from mrag.cel.expressions import Expression, Named
 from mrag.cel.problem import ExampleCounts, Hypothesis, instances
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.loaders.rdf import convert_owl
+from mrag.rdf.expressions import Expression, Named
 from mrag.rdf.terms import Triple
 from mrag.reasoning.run import reason
 from mrag.retrieval.rankers import Question

@@ -21,7 +21,6 @@ from rdflib import OWL, RDFS, Literal
 import mrag
 from mrag.cel import class_problem, read_problems, sampled_negatives
 from mrag.cel.evaluate import World
-from mrag.cel.expressions import Top, Value, depth, key, length, walk
 from mrag.cel.learners.base import LEARNERS, FitProgress, FitState, Halt, Learner, LearnerSettings, learner
 from mrag.cel.learners.refinement import Celoe, CeloeSettings, _Node
 from mrag.cel.learners.search import BeamSearch, FeatureSettings, SearchSettings, features
@@ -29,6 +28,7 @@ from mrag.cel.problem import ExampleCounts, LearningProblem, confusion, instance
 from mrag.cel.rerank import FeedbackSettings, RerankSettings
 from mrag.errors import ConfigError, LearningProblemError, LoadError
 from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.expressions import Top, Value, depth, key, length, walk
 from mrag.rdf.terms import RDF, XSD
 from mrag.reasoning.run import reason
 from tests.cases import beside, cases
@@ -215,7 +215,7 @@ def test_a_board_halts_at_its_time(parents: KnowledgeGraph) -> None:
 SCRIPT = """
 import json, sys
 from mrag.cel import learner, read_problems
-from mrag.cel.expressions import key
+from mrag.rdf.expressions import key
 from mrag.graph.kg import KnowledgeGraph
 from mrag.stores.oxigraph import OxigraphStore
 from mrag.reasoning.run import reason

@@ -10,18 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rdflib import OWL, RDF, RDFS, XSD, Graph, Literal, URIRef
 
-from mrag.cel import expressions as ce
 from mrag.cel import problem
 from mrag.cel import sentences as english
 from mrag.cel.evaluate import World
-from mrag.cel.expressions import Bottom, Expression, Named, Or, Property, Some, key, length, normal
 from mrag.cel.learners.search import by_chance
-from mrag.cel.notation import from_dl, from_manchester, to_dl, to_graph, to_manchester, to_turtle
 from mrag.cel.rerank import precision
 from mrag.cel.sentences import counts_in_words, names_of, sentence, verbalise
 from mrag.cel.sparql import by_value, comparable, count_query, family
 from mrag.errors import MragError
 from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf import expressions as ce
+from mrag.rdf.expressions import Bottom, Expression, Named, Or, Property, Some, key, length, normal
+from mrag.rdf.notation import from_dl, from_manchester, to_dl, to_graph, to_manchester, to_turtle
 from mrag.rdf.terms import Triple
 from mrag.stores.oxigraph import OxigraphStore
 from tests.cases import cases

@@ -14,7 +14,6 @@ from mrag.cel import rerank
 from mrag.cel.concepts import keep_concept, list_concepts, member_differences, remove_concept
 from mrag.cel.evaluate import World
 from mrag.cel.explain import why_satisfied
-from mrag.cel.expressions import And, Expression, Named, Property, Top, Value, key, normal, walk
 from mrag.cel.learners.base import learner
 from mrag.cel.problem import ExampleCounts, LearningProblem, confusion, instances, instances_among
 from mrag.cel.rerank import ClassExpressionReranker, RerankSettings
@@ -22,6 +21,7 @@ from mrag.cel.sparql import individuals_among
 from mrag.errors import ConfigError, LearningProblemError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.similarity import SimilarityIndexes
+from mrag.rdf.expressions import And, Expression, Named, Property, Top, Value, key, normal, walk
 from mrag.rdf.terms import Triple
 from mrag.reasoning.run import reason
 from mrag.retrieval.rankers import Hit, Question, Ranker, SimilarityRanker

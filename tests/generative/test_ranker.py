@@ -10,8 +10,6 @@ from rdflib import Literal, URIRef
 from typer.testing import CliRunner, Result
 
 import mrag
-from mrag.cel.expressions import Named
-from mrag.cel.notation import from_dl
 from mrag.cel.problem import instances
 from mrag.cli import app
 from mrag.errors import ConfigError, IndexMismatch, MissingIndex, QueryRefused
@@ -20,6 +18,8 @@ from mrag.generative import decoding as ranking
 from mrag.generative.clue_index import ClueIndex
 from mrag.generative.models import ByteTokeniser
 from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf.expressions import Named
+from mrag.rdf.notation import from_dl
 from mrag.rdf.terms import RDF, RDFS, Triple
 from mrag.retrieval.rankers import Question, Ranker
 from tests.conftest import PRODUCTS

@@ -10,10 +10,10 @@ from rdflib import OWL, RDF, RDFS, Graph, URIRef
 from rdflib.compare import isomorphic
 
 import mrag
-from mrag.cel import expressions
-from mrag.cel.notation import to_graph
 from mrag.errors import ConfigError, LoadError
 from mrag.loaders.rdf import convert_owl, functional, owl_syntax
+from mrag.rdf import expressions
+from mrag.rdf.notation import to_graph
 from tests.cases import cases
 from tests.commands import python
 

@@ -8,10 +8,10 @@ from rdflib import RDFS, URIRef
 
 import mrag
 from mrag.cel.concepts import keep_concept
-from mrag.cel.expressions import Named
 from mrag.graph.updates import update
 from mrag.index.documents import Definition, documents
 from mrag.index.similarity import SimilarityIndexes, freshen
+from mrag.rdf.expressions import Named
 from mrag.rdf.terms import Triple
 from mrag.reasoning.run import reason
 from tests.cases import cases

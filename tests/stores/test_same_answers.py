@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 import mrag
-from mrag.cel.notation import from_manchester
 from mrag.cel.problem import instances
 from mrag.graph.connection import open_store
 from mrag.graph.kg import KnowledgeGraph
 from mrag.planning.answering import compute
+from mrag.rdf.notation import from_manchester
 from tests.cases import cases
 from tests.conftest import PRODUCTS, ROOT
 from tests.java_servers import graphdb_repository, rdf4j_repository

@@ -12,9 +12,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from mrag.cel import expressions as ce
 from mrag.cel.evaluate import World, missing_inferences, without
-from mrag.cel.expressions import key, length, normal, operands, with_operands
 from mrag.cel.problem import (
     MEASURES,
     ExampleBits,
@@ -28,6 +26,8 @@ from mrag.cel.problem import (
 from mrag.errors import ConfigError, LearningProblemError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.language.grammar import count_words
+from mrag.rdf import expressions as ce
+from mrag.rdf.expressions import key, length, normal, operands, with_operands
 
 logger = logging.getLogger(__name__)
 Stopped: TypeAlias = Literal["solved", "exhausted", "limit", "time", "interrupted"]

@@ -16,12 +16,12 @@ from functools import cached_property
 import numpy as np
 from rdflib import Literal, URIRef
 
-from mrag.cel import expressions as ce
 from mrag.cel.evaluate import World, hierarchy
-from mrag.cel.expressions import key, length, normal, operands, with_operands
 from mrag.cel.learners.base import FitState, Learner, LearnerSettings, Stopped
 from mrag.cel.sparql import by_family, spread
 from mrag.graph.kg import KnowledgeGraph
+from mrag.rdf import expressions as ce
+from mrag.rdf.expressions import key, length, normal, operands, with_operands
 from mrag.rdf.terms import XSD
 
 _COUNTED = 10  # up to how many values are counted

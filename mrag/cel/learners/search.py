@@ -22,9 +22,7 @@ import numpy.typing as npt
 from rdflib import Literal, URIRef
 from scipy.sparse import csr_array
 
-from mrag.cel import expressions as ce
 from mrag.cel.evaluate import World
-from mrag.cel.expressions import ALTERNATIVE, And, Expression, Or, cost, length, negation, normal
 from mrag.cel.learners.base import FitState, Learner, LearnerSettings, Stopped, shorten
 from mrag.cel.problem import (
     Bits,
@@ -40,6 +38,8 @@ from mrag.cel.problem import (
     quality,
 )
 from mrag.cel.sparql import by_family, spread
+from mrag.rdf import expressions as ce
+from mrag.rdf.expressions import ALTERNATIVE, And, Expression, Or, cost, length, negation, normal
 from mrag.rdf.terms import XSD, Term
 
 Table: TypeAlias = npt.NDArray[np.bool_]

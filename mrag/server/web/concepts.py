@@ -10,12 +10,12 @@ from rdflib import URIRef
 from mrag import cel
 from mrag.cel.concepts import KeptConcept, keep_concept, list_concepts, remove_concept
 from mrag.cel.explain import Reason, in_words, why_satisfied
-from mrag.cel.expressions import Expression, Named, length
-from mrag.cel.notation import from_manchester, to_manchester
 from mrag.cel.sentences import names_of, sentence, verbalise
 from mrag.cel.sparql import count_query, instances_query
 from mrag.context.display import Display
 from mrag.errors import ConfigError
+from mrag.rdf.expressions import Expression, Named, length
+from mrag.rdf.notation import from_manchester, to_manchester
 from mrag.rdf.terms import Term, Triple, triple_to_json
 from mrag.server.web.api import MAX_IRI, PageView, Values, iri_value, list_value, text_value
 from mrag.server.web.entities import status

@@ -7,7 +7,7 @@ Source:
     OWL 2 Web Ontology Language Manchester Syntax, section 2.
 
 Example:
-    >>> from mrag.cel.expressions import And, Named, Not, Property, Some, Top
+    >>> from mrag.rdf.expressions import And, Named, Not, Property, Some, Top
     >>> names = {"ex": "http://example.org/"}
     >>> e = And((Not(Named("http://example.org/A")), Some(Property("http://example.org/p", True), Top())))
     >>> to_dl(e, names), to_manchester(e, names)
@@ -27,8 +27,8 @@ from rdflib.collection import Collection
 from rdflib.term import Node
 
 from mrag._tables import tables
-from mrag.cel import expressions as ce
 from mrag.errors import ConfigError
+from mrag.rdf import expressions as ce
 from mrag.rdf.terms import DEFAULT_PREFIXES, OWL, XSD, curie, from_ox, to_ox
 
 _TOKEN = re.compile(
@@ -41,7 +41,7 @@ _TOKEN = re.compile(
     |(?P<sign>>=|<=|[⊤⊥¬⊓⊔∃∀≥≤=<>.,(){}\[\]⁻])""",
     re.VERBOSE,
 )
-_NOTATIONS: Mapping[str, Mapping[str, str]] = tables("cel/notation.toml")
+_NOTATIONS: Mapping[str, Mapping[str, str]] = tables("rdf/notation.toml")
 _FACETS: Mapping[str, ce.Facet] = {
     sides[facet]: facet for facet in get_args(ce.Facet) for sides in _NOTATIONS.values()
 }
@@ -49,6 +49,7 @@ _COUNTS: Mapping[str, Callable[[int, ce.Property, ce.Expression], ce.Expression]
     "≥": ce.AtLeast, "≤": ce.AtMost, "=": ce.Exactly,
     "min": ce.AtLeast, "max": ce.AtMost, "exactly": ce.Exactly,
 }  # fmt: skip
+_UNDIVIDED = ce.Top | ce.Bottom | ce.Named | ce.OneOf | ce.DataRange
 _RESTRICTIONS = ("some", "only", "value", "min", "max", "exactly")
 _AFTER = ("", "and", "or", ")")
 _DEEPEST = 100
@@ -146,7 +147,7 @@ class _Parser:
         if self.accept("¬"):
             return ce.Not(self.nested(self.primary))
         if sign not in ("∃", "∀", *_COUNTS):
-            return _class(self.name())
+            return ce.class_named(self.name())
         self.at += 1
         n = self.count() if sign in _COUNTS else 0
         name = self.name()
@@ -169,7 +170,7 @@ class _Parser:
             return ce.Not(self.nested(self.primary))
         following = self.tokens[self.at + 1][1] if self.at + 1 < len(self.tokens) else ""
         if self.text() != "inverse" and following not in _RESTRICTIONS:
-            return _class(self.name())
+            return ce.class_named(self.name())
         inverse = self.accept("inverse")
         p = ce.Property(self.name(), inverse)
         word = self.text()
@@ -290,12 +291,6 @@ class _Parser:
         return ConfigError(f"Expected {wanted} and found {text or 'the end'}, at character {at}.")
 
 
-def _class(iri: str) -> ce.Expression:
-    if iri == OWL + "Thing":
-        return ce.Top()
-    return ce.Bottom() if iri == OWL + "Nothing" else ce.Named(iri)
-
-
 Name = Callable[[str], str]  # prints an IRI
 _PLAIN = re.compile(r"(?:[A-Za-z][\w\-]*)?:\w(?:[\w\-]*\w)?\Z")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)\Z")
@@ -309,7 +304,7 @@ def to_dl(
     What another `name` than the default prints cannot be read again.
 
     Example:
-        >>> from mrag.cel.expressions import Property
+        >>> from mrag.rdf.expressions import Property
         >>> from mrag.rdf.terms import RDFS
         >>> to_dl(ce.AtLeast(2, Property(RDFS + "seeAlso"), ce.Named(RDFS + "Class")))
         '≥ 2 rdfs:seeAlso.rdfs:Class'
@@ -325,6 +320,28 @@ def to_manchester(
     What another `name` than the default prints cannot be read again.
     """
     return _print(expression, name or _namer(prefixes), _NOTATIONS["manchester"])
+
+
+def to_words(part: ce.Expression | ce.Property | str | Literal, name: Name) -> str:
+    """Print an expression, or a part of one, in Manchester syntax for people: with names, and plain values.
+
+    Example:
+        >>> some = ce.Some(ce.Property("child"), ce.And((ce.Named("Girl"), ce.Not(ce.Named("Doctor")))))
+        >>> to_words(some, str), to_words(ce.Value(ce.Property("age"), Literal(7)), str)
+        ('child some (Girl and not Doctor)', 'age value 7')
+    """
+    if isinstance(part, ce.Property):
+        return _role(part, name, _NOTATIONS["manchester"])
+    if isinstance(part, str):  # a literal is one, too
+        return _plain(part, name)
+    return _print(part, name, _NOTATIONS["manchester"], _plain)
+
+
+def _plain(value: str | Literal, name: Name) -> str:
+    if not isinstance(value, Literal):
+        return name(value)
+    texts = (None, XSD + "string", XSD + "anyURI")
+    return f'"{value}"' if value.language or value.datatype in texts else str(value)
 
 
 def to_term(value: str | Literal, name: Name) -> str:
@@ -347,34 +364,43 @@ def _namer(prefixes: Mapping[str, str] | None) -> Name:
     return name
 
 
-def _print(e: ce.Expression, name: Name, notation: Mapping[str, str]) -> str:
-    sign = notation.get(type(e).__name__, "")
+def _print(
+    e: ce.Expression,
+    name: Name,
+    notation: Mapping[str, str],
+    term: Callable[[str | Literal, Name], str] = to_term,
+) -> str:
+    def operand(e: ce.Expression) -> str:
+        text = _print(e, name, notation, term)
+        plain = e.of if isinstance(e, ce.Not) and isinstance(e.of, ce.Named) else e
+        return text if isinstance(plain, _UNDIVIDED) else f"({text})"
+
+    sign, filler = notation.get(type(e).__name__, ""), ""
     match e:
         case ce.Top() | ce.Bottom():
-            return sign
+            return sign if term is to_term else name(OWL + sign.partition(":")[2])
         case ce.Named(iri):
             return name(iri)
         case ce.Not(of):
-            return sign + _operand(of, name, notation)
+            return sign + operand(of)
         case ce.Connective(parts):
-            return sign.join(_operand(p, name, notation) for p in parts)
+            return sign.join(map(operand, parts))
         case ce.OneOf(members):
-            return "{" + ", ".join(to_term(m, name) for m in members) + "}"
-        case ce.Value(p, value):
-            filler = to_term(value, name)
-        case ce.DataRestriction(p, range):
-            limits = ", ".join(f"{notation[f]} {to_term(limit, name)}" for f, limit in range.facets)
-            filler = name(range.datatype) + (f"[{limits}]" if limits else "")
-        case _:
-            p, filler = e.property, _operand(e.filler, name, notation)
-    role = notation["inverse"].format(name(p.iri)) if p.inverse else name(p.iri)
-    return sign.format(n=getattr(e, "n", ""), p=role, c=filler)
+            return "{" + ", ".join(term(m, name) for m in members) + "}"
+        case ce.DataRange(datatype, facets):
+            limits = ", ".join(f"{notation.get(f, f)} {term(limit, name)}" for f, limit in facets)
+            return name(datatype) + (f"[{limits}]" if limits else "")
+        case ce.Value(_, value):
+            filler = term(value, name)
+        case ce.DataRestriction(_, range):
+            filler = operand(range)
+        case ce.Quantifier() | ce.Cardinality():
+            filler = operand(e.filler)
+    return sign.format(n=getattr(e, "n", ""), p=_role(e.property, name, notation), c=filler)
 
 
-def _operand(e: ce.Expression, name: Name, notation: Mapping[str, str]) -> str:
-    text = _print(e, name, notation)
-    plain = e.of if isinstance(e, ce.Not) and isinstance(e.of, ce.Named) else e
-    return text if isinstance(plain, ce.Top | ce.Bottom | ce.Named | ce.OneOf) else f"({text})"
+def _role(p: ce.Property, name: Name, notation: Mapping[str, str]) -> str:
+    return notation["inverse"].format(name(p.iri)) if p.inverse else name(p.iri)
 
 
 _Resource: TypeAlias = URIRef | BNode
@@ -438,6 +464,10 @@ def to_graph(expression: ce.Expression, graph: Graph) -> _Resource:
             more: dict[URIRef, Node] = {predicate: to_graph(filler, graph)}
         case ce.Value(_, value):
             more = {predicate: value if isinstance(value, Literal) else URIRef(value)}
+        case ce.HasSelf():
+            more = {ns.OWL.hasSelf: Literal(True)}
+        case ce.DataRange():
+            return _range(graph, expression)
         case ce.DataRestriction(_, range):
             more = {predicate: _range(graph, range)}
         case ce.Cardinality(n, _, filler):

@@ -104,9 +104,16 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """These individuals."""
+    """These individuals, or these literals."""
 
-    members: tuple[str, ...]
+    members: tuple[str | Literal, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HasSelf:
+    """What has itself as a value."""
+
+    property: Property
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +145,7 @@ class DataRange:
     """The values of a datatype within limits."""
 
     datatype: str
-    facets: tuple[tuple[Facet, Literal], ...] = ()
+    facets: tuple[tuple[str, Literal], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,13 +168,14 @@ class DataOnly(DataRestriction):
 
 Expression: TypeAlias = (
     Top | Bottom | Named | Not | And | Or | Some | Only | Value | OneOf
-    | AtLeast | AtMost | Exactly | DataSome | DataOnly
+    | HasSelf | AtLeast | AtMost | Exactly | DataRange | DataSome | DataOnly
 )  # fmt: skip
-"""Any class expression."""
+"""Any class expression; what has itself as a value, and ranges of data by themselves, are of axioms alone."""
 
 Quantified: TypeAlias = Some | Only | AtLeast | AtMost | Exactly  # A restriction whose values are in a class
 
-Restriction: TypeAlias = Quantified | Value | DataSome | DataOnly  # What restricts the values of a property
+Restriction: TypeAlias = Quantified | Value | HasSelf | DataSome | DataOnly
+"""What restricts the values of a property."""
 
 COMPARE: Mapping[type[Cardinality], Callable[[Any, int], Any]] = {
     AtLeast: operator.ge, AtMost: operator.le, Exactly: operator.eq,
@@ -186,6 +194,18 @@ _DATATYPES = frozenset(
 def is_datatype(iri: str) -> bool:
     """Return whether an IRI names a datatype of OWL 2."""
     return iri.startswith(XSD) or iri in _DATATYPES
+
+
+def class_named(iri: str) -> Expression:
+    """Return the class of an IRI: those of OWL that hold everything or nothing are no names.
+
+    Example:
+        >>> class_named("http://www.w3.org/2002/07/owl#Thing"), class_named("urn:a")
+        (Top(), Named(iri='urn:a'))
+    """
+    if iri == OWL + "Thing":
+        return Top()
+    return Bottom() if iri == OWL + "Nothing" else Named(iri)
 
 
 def is_text(literal: Literal) -> bool:
