@@ -21,7 +21,7 @@ from mrag.errors import ConfigError, IndexError_
 from mrag.front import NarrowedGraph
 from mrag.index import Abilities, Bm25Params, DocumentIndex, IndexBackend, SimilarityIndexes
 from mrag.index.backends.base import LocalBackend, documents_of, open_backend
-from mrag.index.backends.engine import EngineIndex, Found, IndexView, search
+from mrag.index.backends.engine import EngineIndex, IndexView, ScoredIds, search
 from mrag.index.backends.vector_store import VectorStoreBackend
 from mrag.index.bm25 import Bm25Index
 from mrag.index.document_index import TextSearch
@@ -244,12 +244,12 @@ class View:
         manifest = type("Manifest", (), {"bm25": Bm25Params(), "documents": len(texts)})
         self.state = cast("Any", type("State", (), {"manifest": manifest}))
 
-    def by_words(self, query: Mapping[str, int], k: int, allowed: Collection[str] | None) -> Found:
+    def by_words(self, query: Mapping[str, int], k: int, allowed: Collection[str] | None) -> ScoredIds:
         rows, scores = self._words.search(" ".join(query), k)
         names = list(self._texts)
         return [(names[row], float(score)) for row, score in zip(rows, scores, strict=True)]
 
-    def by_vector(self, vector: Vector, k: int, allowed: Collection[str] | None) -> Found:
+    def by_vector(self, vector: Vector, k: int, allowed: Collection[str] | None) -> ScoredIds:
         found = [(name, float(v @ vector)) for name, v in self._vectors.items() if name not in self._blind]
         return sorted(found, key=lambda one: (-one[1], one[0]))[:k]
 
@@ -314,12 +314,14 @@ def test_documents_that_are_refused_as_too_many_are_sent_again(opensearch: str, 
         """Passes on what it is asked, but takes in no document before it was sent twice."""
 
         def _handle(self) -> None:
-            raw, document = self.body(), b'"id": "urn:'
+            raw, document = self.body(), b'"id":"urn:'
             if self.path.endswith("/_bulk") and document in raw and len(refused) < 2:
                 refused.append(self.path)
                 heads = [json.loads(line)["index"] for line in raw.splitlines()[::2]]
                 items = [{"index": {**head, "status": 429, "error": {"type": "busy"}}} for head in heads]
-                return self.answer(200, json.dumps({"errors": True, "items": items}).encode())
+                return self.answer(
+                    200, json.dumps({"errors": True, "items": items}).encode(), "application/json"
+                )
             url, kind = opensearch.partition(":")[2] + self.path, self.headers.get("Content-Type")
             given = requests.request(
                 self.command, url, data=raw, headers={"Content-Type": kind} if kind else {}

@@ -20,6 +20,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final, TypeAlias, TypeVar
@@ -52,7 +53,7 @@ from mrag.storage.files import make_folder
 from mrag.storage.folder import Committed, hold
 from mrag.storage.sorting import SortedRows
 
-Found: TypeAlias = list[tuple[str, float]]  # Document IDs with their scores, best first, ties by ID
+ScoredIds: TypeAlias = list[tuple[str, float]]  # Document IDs with their scores, best first, ties by ID
 Allowed: TypeAlias = Collection[str] | None  # IDs of the documents that may be found; None for all
 T = TypeVar("T")
 
@@ -170,6 +171,7 @@ OPEN: Final = 2**53 - 1  # The commit to which a row counts that has not ended
 REGISTRY: Final = "mrag_registry"
 """The collection of what indexes are: rows of which the text is the state of an index."""
 _KEPT: Final = EngineState(DocumentManifest(), place=REGISTRY)
+_FIELDS: Final = ("number", "id", "text", "digest", "since", "until", "words")
 _BEYOND: Final = 16  # Hits that are asked for beyond those that are wanted, to see where ties end
 _MOST: Final = 10_000  # Hits beyond which ties may be in another order
 
@@ -188,12 +190,22 @@ def key_of(*parts: str) -> str:
     return hashlib.blake2b("\0".join(parts).encode(), digest_size=16).hexdigest()
 
 
-def stored_fields(row: EngineRow, since: int) -> dict[str, Any]:
-    """Return the fields of a row that every engine keeps; equal numbers replace each other."""
-    number = f"{since:d}-{key_of(row.doc_id)}"
+def stored_fields(row: EngineRow, since: EngineState) -> dict[str, Any]:
+    """Return a row as fields, its words by number of term; a row replaces another of its `number`."""
+    number = f"{since.number:d}-{key_of(row.doc_id)}"
     text = row.text.encode("utf-8", "replace").decode()  # JSON has no lone surrogates
-    kept = {"number": number, "id": row.doc_id, "text": text, "digest": row.digest.hex()}
-    return {**kept, "since": since, "until": OPEN}
+    kept: dict[str, Any] = {"number": number, "id": row.doc_id, "text": text, "digest": row.digest.hex()}
+    kept |= {"since": since.number, "until": OPEN, "words": word_weights(row, since)}
+    return kept if row.vector is None else {**kept, "vector": row.vector}
+
+
+def client_package(name: str, engine: str, extra: str) -> Any:
+    """Import the client of an engine, which the extra of this name installs."""
+    try:
+        return import_module(name)
+    except ImportError as error:
+        hint = f"Install it with `pip install 'mrag[{extra}]'`."
+        raise ConfigError(f"Indexes in {engine} need the package {name}.", hint=hint) from error
 
 
 class IndexEngine(ABC):
@@ -235,11 +247,11 @@ class IndexEngine(ABC):
         """Remove the rows that meet conditions."""
 
     @abstractmethod
-    def by_words(self, at: EngineState, query: Mapping[str, int], k: int, where: Where) -> Found:
+    def by_words(self, at: EngineState, query: Mapping[str, int], k: int, where: Where) -> ScoredIds:
         """Rank by BM25 the rows that have a term."""
 
     @abstractmethod
-    def by_vector(self, at: EngineState, vector: Vectors, k: int, where: Where) -> Found:
+    def by_vector(self, at: EngineState, vector: Vectors, k: int, where: Where) -> ScoredIds:
         """Rank by the inner product with a vector of length 1."""
 
     def locked(self, key: str) -> AbstractContextManager[None]:
@@ -253,6 +265,37 @@ class IndexEngine(ABC):
     def snapshot(self) -> AbstractContextManager[object]:
         """Have all questions that are asked in it see one state, where the engine can."""
         return nullcontext()
+
+
+class SparseEngine(IndexEngine):
+    """An engine that ranks by sparse vectors of words, whose weights are computed here."""
+
+    @abstractmethod
+    def write(self, place: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Write rows of the fields of `stored_fields`."""
+
+    @abstractmethod
+    def counts(self, at: EngineState, terms: Collection[int]) -> Mapping[int, int]:
+        """Return how many of the documents that count at a commit have each term."""
+
+    @abstractmethod
+    def by_weights(self, at: EngineState, weights: Mapping[int, float], k: int, where: Where) -> ScoredIds:
+        """Rank by the inner product with a sparse vector."""
+
+    def put(self, since: EngineState, rows: Sequence[EngineRow]) -> None:
+        self.write(since.place, [stored_fields(row, since) for row in rows])
+
+    def mark(self, at: EngineState, where: Where, until: int) -> None:
+        # Written anew: an update of one field is not known to every engine.
+        fields = [*_FIELDS, *(() if at.manifest.dim is None else ("vector",))]
+        for part in parts_of(list(self.rows(at.place, where, *fields))):
+            rows = (dict(zip(fields, row, strict=True)) for row in part)
+            self.write(at.place, [{**row, "until": until} for row in rows])
+        self.settle(at.place)
+
+    def by_words(self, at: EngineState, query: Mapping[str, int], k: int, where: Where) -> ScoredIds:
+        weights = query_weights(query, at.manifest.documents, lambda terms: self.counts(at, terms))
+        return self.by_weights(at, weights, k, where) if weights else []
 
 
 def states(engine: IndexEngine, graph: str, name: str | None = None) -> dict[str, str]:
@@ -370,12 +413,12 @@ class IndexView:
     engine: IndexEngine
     state: EngineState
 
-    def by_words(self, query: Mapping[str, int], k: int, allowed: Allowed) -> Found:
+    def by_words(self, query: Mapping[str, int], k: int, allowed: Allowed) -> ScoredIds:
         """Rank by BM25 the documents that have a term."""
         where = counting(self.state, allowed)
         return settle_ties(lambda most: self.engine.by_words(self.state, query, most, where), k)
 
-    def by_vector(self, vector: Vectors, k: int, allowed: Allowed) -> Found:
+    def by_vector(self, vector: Vectors, k: int, allowed: Allowed) -> ScoredIds:
         """Rank by the inner product with a vector of length 1."""
         where = counting(self.state, allowed)
         return settle_ties(lambda most: self.engine.by_vector(self.state, vector, most, where), k)
@@ -401,7 +444,7 @@ class IndexView:
         return fields
 
 
-def settle_ties(ask: Callable[[int], Found], k: int) -> Found:
+def settle_ties(ask: Callable[[int], ScoredIds], k: int) -> ScoredIds:
     """Return the best k with ties in order of ID, from an engine that breaks ties in its own way."""
     most = k + _BEYOND
     while True:
@@ -413,7 +456,7 @@ def settle_ties(ask: Callable[[int], Found], k: int) -> Found:
         most = min(4 * most, _MOST)
 
 
-def _best(hits: Iterable[tuple[str, float]], k: int) -> Found:
+def _best(hits: Iterable[tuple[str, float]], k: int) -> ScoredIds:
     return sorted(hits, key=lambda one: (-one[1], one[0]))[:k]
 
 
@@ -473,8 +516,8 @@ def search(view: IndexView, asked: TextSearch, vector: Vectors | None) -> list[M
 
 def fuse(
     asked: TextSearch,
-    words: Found,
-    nearest: Found,
+    words: ScoredIds,
+    nearest: ScoredIds,
     by_both: bool,
     knobs: Bm25Params,
     texts: Callable[[list[str]], Mapping[str, str]],

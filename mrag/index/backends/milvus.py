@@ -20,21 +20,17 @@ from typing import Any, Final
 
 import numpy as np
 
-from mrag.errors import ConfigError, IndexError_
+from mrag.errors import IndexError_
 from mrag.index.backends.engine import (
     EngineBackend,
-    EngineRow,
     EngineState,
-    Found,
-    IndexEngine,
+    ScoredIds,
+    SparseEngine,
     Where,
+    client_package,
     counting,
     key_of,
-    parts_of,
-    query_weights,
     refusal,
-    stored_fields,
-    word_weights,
 )
 from mrag.index.bm25 import Bm25Params
 from mrag.index.embedding import Vectors
@@ -54,11 +50,11 @@ class MilvusBackend(EngineBackend):
 
     login_by = "MRAG_MILVUS_TOKEN"
 
-    def connect(self, url: str) -> IndexEngine:
+    def connect(self, url: str) -> _Engine:
         return _Engine(url.partition(":")[2])
 
 
-class _Engine(IndexEngine):
+class _Engine(SparseEngine):
     """The questions of `IndexEngine` in Milvus's terms."""
 
     def __init__(self, place: str) -> None:
@@ -108,15 +104,14 @@ class _Engine(IndexEngine):
         with self._ask() as client:
             client.drop_collection(place)
 
-    def put(self, since: EngineState, rows: Sequence[EngineRow]) -> None:
+    def write(self, place: str, rows: Sequence[Mapping[str, Any]]) -> None:
         made = []
         for row in rows:
-            words = word_weights(row, since)
-            put = {**stored_fields(row, since.number), "key": key_of(row.doc_id)}
-            put |= {"terms": sorted(words)[:_TERMS], "words": words or _NOTHING}
-            made.append(put if row.vector is None else {**put, "vector": row.vector.tolist()})
-        with self._ask(since.place) as client:
-            client.upsert(since.place, made)
+            words = row["words"] or _NOTHING
+            put = {**row, "key": key_of(row["id"]), "terms": sorted(words)[:_TERMS], "words": words}
+            made.append({**put, "vector": row["vector"].tolist()} if "vector" in row else put)
+        with self._ask(place) as client:
+            client.upsert(place, made)
 
     def rows(self, place: str, where: Where, *fields: str) -> Iterator[Sequence[Any]]:
         for row in self._rows(place, _filter(where), list(fields)):
@@ -132,24 +127,16 @@ class _Engine(IndexEngine):
         parts = (self._rows(place, where, fields, prefix + digit) for digit in "0123456789abcdef")
         return [row for part in parts for row in part]
 
-    def mark(self, at: EngineState, where: Where, until: int) -> None:
-        with self._ask(at.place) as client:
-            fields = [field["name"] for field in client.describe_collection(at.place)["fields"]]
-            rows = self._rows(at.place, _filter(where), fields)
-            for part in parts_of([{**{f: row[f] for f in fields}, "until": until} for row in rows]):
-                client.upsert(at.place, list(part))
-
     def delete(self, place: str, where: Where) -> None:
         with self._ask(place) as client:
             client.delete(place, filter=_filter(where))
 
-    def by_words(self, at: EngineState, query: Mapping[str, int], k: int, where: Where) -> Found:
-        def counts(terms: Collection[int]) -> dict[int, int]:
-            return {term: self._count(at, term) for term in terms}
+    def counts(self, at: EngineState, terms: Collection[int]) -> Mapping[int, int]:
+        return {term: self._count(at, term) for term in terms}
 
-        weights = query_weights(query, at.manifest.documents, counts)
-        ranking = self._nearest(at, "words", weights, k, where) if weights else []
+    def by_weights(self, at: EngineState, weights: Mapping[int, float], k: int, where: Where) -> ScoredIds:
         # Milvus Lite gives distances, a server scores.
+        ranking = self._nearest(at, "words", weights, k, where)
         return [(doc_id, abs(score)) for doc_id, score in ranking if score]
 
     def _count(self, at: EngineState, term: int) -> int:
@@ -158,10 +145,12 @@ class _Engine(IndexEngine):
             [row] = client.query(at.place, filter=some, output_fields=["count(*)"])
             return int(row["count(*)"])
 
-    def by_vector(self, at: EngineState, vector: Vectors, k: int, where: Where) -> Found:
+    def by_vector(self, at: EngineState, vector: Vectors, k: int, where: Where) -> ScoredIds:
         return self._nearest(at, "vector", vector.tolist(), k, where, ef=min(max(400, 8 * k), 32_768))
 
-    def _nearest(self, at: EngineState, field: str, query: Any, k: int, where: Where, **knobs: int) -> Found:
+    def _nearest(
+        self, at: EngineState, field: str, query: Any, k: int, where: Where, **knobs: int
+    ) -> ScoredIds:
         with self._ask(at.place) as client:
             [hits] = client.search(
                 at.place, data=[query], anns_field=field, filter=_filter(where), limit=k,
@@ -173,17 +162,13 @@ class _Engine(IndexEngine):
 @lru_cache(maxsize=16)
 def _client(place: str) -> Any:
     """Return the client of a server or a file; all who ask share it."""
-    try:
-        from pymilvus import MilvusClient, MilvusException
-    except ImportError as error:
-        hint = "Install it with `pip install 'mrag[milvus]'`."
-        raise ConfigError("Indexes in Milvus need pymilvus.", hint=hint) from error
+    package = client_package("pymilvus", "Milvus", "milvus")
     # The client logs each error that it raises, the server of a file each call that it does not know.
     for name in ("pymilvus", *(() if "://" in place else ("grpc._server",))):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
-        return MilvusClient(uri=place, token=environ.get("MRAG_MILVUS_TOKEN", ""))
-    except MilvusException as error:
+        return package.MilvusClient(uri=place, token=environ.get("MRAG_MILVUS_TOKEN", ""))
+    except package.MilvusException as error:
         raise IndexError_("Milvus cannot be reached.", endpoint=place, hint=str(error.message)) from error
 
 

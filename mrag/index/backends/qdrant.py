@@ -17,19 +17,16 @@ from typing import Any, Final
 
 import numpy as np
 
-from mrag.errors import ConfigError, IndexError_
+from mrag.errors import IndexError_
 from mrag.index.backends.engine import (
     EngineBackend,
-    EngineRow,
     EngineState,
-    Found,
-    IndexEngine,
+    ScoredIds,
+    SparseEngine,
     Where,
+    client_package,
     counting,
-    query_weights,
     refusal,
-    stored_fields,
-    word_weights,
 )
 from mrag.index.bm25 import Bm25Params
 from mrag.index.embedding import Vectors
@@ -48,20 +45,15 @@ class QdrantBackend(EngineBackend):
 
     login_by = "MRAG_QDRANT_KEY"
 
-    def connect(self, url: str) -> IndexEngine:
+    def connect(self, url: str) -> _Engine:
         return _Engine(url.partition(":")[2])
 
 
-class _Engine(IndexEngine):
+class _Engine(SparseEngine):
     """The questions of `IndexEngine` in Qdrant's terms."""
 
     def __init__(self, place: str) -> None:
-        try:
-            from qdrant_client import models
-        except ImportError as error:
-            hint = "Install it with `pip install 'mrag[qdrant]'`."
-            raise ConfigError("Indexes in Qdrant need qdrant-client.", hint=hint) from error
-        self._models = models
+        self._models = client_package("qdrant_client", "Qdrant", "qdrant").models
         self._local = "://" not in place
         self._client = _client(place)
         # A folder is read and written by plain Python, which has no threads in mind.
@@ -95,17 +87,17 @@ class _Engine(IndexEngine):
         with self._ask() as client:
             client.delete_collection(place)
 
-    def put(self, since: EngineState, rows: Sequence[EngineRow]) -> None:
+    def write(self, place: str, rows: Sequence[Mapping[str, Any]]) -> None:
         points = []
         for row in rows:
-            words = word_weights(row, since)
-            payload = {**stored_fields(row, since.number), "terms": list(words)}
+            payload = {**row, "terms": list(row["words"])}
             number = str(uuid.uuid5(uuid.NAMESPACE_OID, payload.pop("number")))
-            vector: dict[str, Any] = {"words": self._sparse(words)}
-            vector |= {} if row.vector is None else {"meaning": row.vector.tolist()}
+            vector: dict[str, Any] = {"words": self._sparse(payload.pop("words"))}
+            if "vector" in payload:
+                vector["meaning"] = payload.pop("vector").tolist()
             points.append(self._models.PointStruct(id=number, vector=vector, payload=payload))
         with self._ask() as client:
-            client.upsert(since.place, points, wait=True)
+            client.upsert(place, points, wait=True)
 
     def rows(self, place: str, where: Where, *fields: str) -> Iterator[Sequence[Any]]:
         payload, vectors = [name for name in fields if name != "vector"], "vector" in fields
@@ -130,21 +122,18 @@ class _Engine(IndexEngine):
         with self._ask() as client:
             client.delete(place, self._models.FilterSelector(filter=self._filter(where)), wait=True)
 
-    def by_words(self, at: EngineState, query: Mapping[str, int], k: int, where: Where) -> Found:
-        def counts(terms: Collection[int]) -> dict[int, int]:
-            return {term: self._count(at, term) for term in terms}
-
-        weights = query_weights(query, at.manifest.documents, counts)
-        return self._nearest(at, "words", self._sparse(weights), k, where) if weights else []
-
-    def _count(self, at: EngineState, term: int) -> int:
+    def counts(self, at: EngineState, terms: Collection[int]) -> Mapping[int, int]:
+        having = {term: self._filter([*counting(at), ("terms", "in", [term])]) for term in terms}
         with self._ask() as client:
-            return int(client.count(at.place, self._filter([*counting(at), ("terms", "in", [term])])).count)
+            return {term: client.count(at.place, some).count for term, some in having.items()}
 
-    def by_vector(self, at: EngineState, vector: Vectors, k: int, where: Where) -> Found:
+    def by_weights(self, at: EngineState, weights: Mapping[int, float], k: int, where: Where) -> ScoredIds:
+        return self._nearest(at, "words", self._sparse(weights), k, where)
+
+    def by_vector(self, at: EngineState, vector: Vectors, k: int, where: Where) -> ScoredIds:
         return self._nearest(at, "meaning", vector.tolist(), k, where)
 
-    def _nearest(self, at: EngineState, using: str, query: Any, k: int, where: Where) -> Found:
+    def _nearest(self, at: EngineState, using: str, query: Any, k: int, where: Where) -> ScoredIds:
         wanted = self._filter(where)
         with self._ask() as client:
             answer = client.query_points(

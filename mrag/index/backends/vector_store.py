@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from mrag.errors import ConfigError, IndexError_
 from mrag.index.backends.base import Abilities, LocalBackend
-from mrag.index.backends.engine import Found, fuse, parts_of, settle_ties
+from mrag.index.backends.engine import ScoredIds, fuse, parts_of, settle_ties
 from mrag.index.bm25 import Bm25Params
 from mrag.index.document_index import DocumentIndex, DocumentUpdate, Match, StoredIndex, TextSearch
 from mrag.index.embedding import Embedder, Vectors
@@ -207,13 +207,13 @@ class VectorStoreIndex(StoredIndex):
             if there:
                 self._store.delete(there)
 
-    def _nearest(self, text: str, k: int, allowed: Collection[str] | None) -> Found:
+    def _nearest(self, text: str, k: int, allowed: Collection[str] | None) -> ScoredIds:
         model = needed_model(self.built, self.model)
         wanted = None if allowed is None else frozenset(map(str, allowed))
         if not len(self) or wanted == frozenset() or not model.embed_query(text).any():
             return []
 
-        def ask(most: int) -> Found:
+        def ask(most: int) -> ScoredIds:
             asked = most
             while True:
                 hits = self._store.similarity_search_with_score(text, k=asked)

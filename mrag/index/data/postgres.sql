@@ -69,5 +69,24 @@ DELETE FROM {documents} WHERE id = ANY(%s::text[]) RETURNING number, text
 -- name: highest
 SELECT coalesce(max(number), 0) FROM {documents}
 
--- name: sizes
-SELECT count(*), max(vector_dims(vector)) FROM {documents}
+-- name: tune
+-- In memory an index of vectors takes a fraction of the time; the setting is a cap. pgvector indexes up to 2,000 dimensions.
+SELECT set_config('maintenance_work_mem', least(2048, 64 + count(*) * (4 * max(vector_dims(vector)) + 400) / 1048576) || 'MB', true),
+  set_config('max_parallel_maintenance_workers', current_setting('max_parallel_workers'), true),
+  max(vector_dims(vector)) <= 2000
+FROM {documents}
+
+-- name: size
+ALTER TABLE {documents} ALTER COLUMN vector TYPE vector(%d)
+
+-- name: indexed
+SELECT 1 FROM pg_index WHERE indrelid = to_regclass(%s)
+
+-- name: rows
+FROM {documents} WHERE %(all)s OR id = ANY(%(allowed)s::text[])
+
+-- name: reader
+SELECT set_config('hnsw.ef_search', %s, false)
+
+-- name: alone
+SELECT pg_advisory_xact_lock(hashtextextended('mrag_registry', 0))
