@@ -58,10 +58,10 @@ def kind_of(file: str | Path, mapping: Path | None = None) -> str:
 
 def write(file: str | Path, how: ImportSettings, out: Path) -> Generator[int, None, RecordReport]:
     """Write the records of a file as N-Triples, yield the bytes read so far, and return the report."""
-    told = [0]
+    count = [0]
 
     def note(done: int, total: int | None) -> None:
-        told[0] = done
+        count[0] = done
 
     reader = records(file, how, note)
     lines = reader.lines()
@@ -69,8 +69,8 @@ def write(file: str | Path, how: ImportSettings, out: Path) -> Generator[int, No
         with out.open("w", encoding="utf-8", newline="\n", buffering=1 << 20) as stream:
             while batch := list(islice(lines, _BATCH)):
                 stream.writelines(batch)
-                yield told[0]
+                yield count[0]
     except OSError as error:
         raise LoadError(f"The triples could not be written: {error}.", file=str(out)) from error
-    yield told[0]
+    yield count[0]
     return reader.report

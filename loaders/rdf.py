@@ -397,13 +397,13 @@ def _described(quad: ox.Quad) -> tuple[ox.Quad, ...]:
     if not isinstance(o, ox.Triple):
         return (quad,)
     node, parts = quad.subject, ("subject", "predicate", "object")
-    found = [ox.Quad(node, ox.NamedNode(RDF + "type"), ox.NamedNode(RDF + "Statement"), g)]
+    quads = [ox.Quad(node, ox.NamedNode(RDF + "type"), ox.NamedNode(RDF + "Statement"), g)]
     if quad.predicate.value != RDF + "reifies":
         node = ox.BlankNode(hashlib.blake2b(str(o).encode(), digest_size=8).hexdigest())
-        found = [ox.Quad(quad.subject, quad.predicate, node, g)]
+        quads = [ox.Quad(quad.subject, quad.predicate, node, g)]
     for part, term in zip(parts, (o.subject, o.predicate, o.object), strict=True):
-        found += _described(ox.Quad(node, ox.NamedNode(RDF + part), term, g))
-    return tuple(found)
+        quads += _described(ox.Quad(node, ox.NamedNode(RDF + part), term, g))
+    return tuple(quads)
 
 
 def _holds(chunks: Iterable[bytes], marks: tuple[bytes, ...]) -> bool:

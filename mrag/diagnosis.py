@@ -135,9 +135,9 @@ def contents(graph: mrag.KnowledgeGraph) -> Iterator[CheckResult]:
 
 def _rules(graph: mrag.KnowledgeGraph) -> Iterator[CheckResult]:
     """Tell by which rules a server reasons, and what they leave out of what the ontology says."""
-    told = (graph.store.settings() if isinstance(graph.store, stores.GraphDBStore) else None) or {}
-    merged = told.get("disable-sameAs") == "false"
-    ruleset, same = told.get("ruleset", "not told"), "is" if merged else "is not"
+    settings = (graph.store.settings() if isinstance(graph.store, stores.GraphDBStore) else None) or {}
+    merged = settings.get("disable-sameAs") == "false"
+    ruleset, same = settings.get("ruleset", "not told"), "is" if merged else "is not"
     yield CheckResult(
         "rules",
         None if merged else True,

@@ -535,7 +535,7 @@ def _from_json(path: Path) -> dict[str, LearningProblem]:
 
 
 def _from_configuration(path: Path) -> LearningProblem:
-    text = _COMMENT.sub(lambda found: found[0] if found[0].startswith('"') else " ", _text(path))
+    text = _COMMENT.sub(lambda match: match[0] if match[0].startswith('"') else " ", _text(path))
     prefixes = dict(_PREFIX.findall(text))
     examples: dict[str, list[str]] = {"positive": [], "negative": []}
     for kind, listed in _EXAMPLES.findall(text):

@@ -285,7 +285,7 @@ class _Translator:
                 return self.value(x, p, value), []
             case ce.And(conjuncts):
                 both = [self.parts(c, x, anchor, ground) for c in conjuncts]
-                return [f for found, _ in both for f in found], [w for _, without in both for w in without]
+                return [f for pieces, _ in both for f in pieces], [w for _, without in both for w in without]
             case ce.Or(disjuncts):
                 branches = tuple(pt.Group(tuple(self.group(d, x, anchor, ground))) for d in disjuncts)
                 return [pt.SubSelect(pt.Select((x,), pt.Union(branches), distinct=True))], []

@@ -52,12 +52,12 @@ class _Guarded(commands.Stoppable):
 def _imported(name: str) -> Any:
     """Return a command or a group of commands as typer makes it."""
     module, _, attribute = _COMMANDS[name].partition(".")
-    found = getattr(import_module(f"mrag.cli.{module}"), attribute)
+    command = getattr(import_module(f"mrag.cli.{module}"), attribute)
     alone = Commands()
-    if isinstance(found, Commands):
-        alone.add_typer(found, name=name)
+    if isinstance(command, Commands):
+        alone.add_typer(command, name=name)
     else:
-        alone.command(name)(found)
+        alone.command(name)(command)
     return get_group(alone).commands[name]
 
 

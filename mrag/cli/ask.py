@@ -160,13 +160,13 @@ def ask(
         _require(text, "QUESTION")
     options.check_choice("way", how, HOWS)
     options.check_choice("planner", planner or "parser", PLANNERS)
-    told = {"sparql": sparql, "context": context, "way": how == "auto", "words": explain_reading}
+    parts = {"sparql": sparql, "context": context, "way": how == "auto", "words": explain_reading}
     more = (pictures.given, follow, teach, model, planner, lang, graph, texts, hops - 1, budget - 4000)
     if not any(more) and (how, ranker, index) in [(way, "hybrid", "main") for way in HOWS[:3]]:
         which = {} if reading is None else {"reading": reading}
-        found = asked_of_server(place.store, place.kg, {"question": text, "k": k, "how": how, **which}, told)
-        if found is not None:
-            show_json(found["answer"]) if as_json else show_told(found["lines"])
+        reply = asked_of_server(place.store, place.kg, {"question": text, "k": k, "how": how, **which}, parts)
+        if reply is not None:
+            show_json(reply["answer"]) if as_json else show_told(reply["lines"])
             return
     pictured = how == "images" or (how == "auto" and pictures.given)
     if pictures.given:
@@ -188,12 +188,12 @@ def ask(
             for number, given in enumerate(follow_ups(talk, asked)):
                 if number and not as_json:
                     show("")
-                show_answer(given, as_json=as_json, more=True, **{**told, "way": False})
+                show_answer(given, as_json=as_json, more=True, **{**parts, "way": False})
                 shown()
             return
         query = text if pictures.image is None else mrag.Question(text, pictures.image)
         given = written(talk.stream(query, reading=reading))
-    show_answer(given, as_json=as_json, **told)
+    show_answer(given, as_json=as_json, **parts)
 
 
 def search(
@@ -215,7 +215,7 @@ def search(
     with place.opened(lang, graph=None if pictures.given else graph, index=index) as seen:
         if pictures.given:
             hits, labels, paths = _images_like(seen, text, pictures, k, ranker)
-            found = [{**hit_json(hit, labels[hit.iri]), "path": paths.get(hit.iri)} for hit in hits]
+            rows = [{**hit_json(hit, labels[hit.iri]), "path": paths.get(hit.iri)} for hit in hits]
             names = labels | paths
         else:
             if (old := indexes.similarity.freshen(seen, index)) is not None:
@@ -227,9 +227,9 @@ def search(
             display = contexts.Display(seen)
             display.prepare([hit.iri for hit in hits])
             names = {hit.iri: display.entity(hit.iri) for hit in hits}
-            found = [hit_json(hit, names[hit.iri]) for hit in hits]
+            rows = [hit_json(hit, names[hit.iri]) for hit in hits]
     if as_json:
-        show_json(found)
+        show_json(rows)
         return
     for hit in hits:
         show_hit(hit, names[hit.iri])

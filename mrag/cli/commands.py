@@ -151,11 +151,11 @@ def _name(owner: Any) -> str:
 @cache
 def _table() -> Mapping[str, Mapping[str, str]]:
     """Return what each option does, by its function or group; behind `*` where none says otherwise."""
-    found: dict[str, dict[str, str]] = {}
+    texts: dict[str, dict[str, str]] = {}
     for line in Path(__file__).with_name("options.tsv").read_text(encoding="utf-8").splitlines()[1:]:
         owner, option, text = line.split("\t")
-        found.setdefault(owner, {})[option] = text
-    return found
+        texts.setdefault(owner, {})[option] = text
+    return texts
 
 
 GRACE: Final = 3.0  # Seconds after which a process is ended that is still in one step of the engine
@@ -215,12 +215,12 @@ class Stoppable(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run a command; end it with the code of the signal, even if it handled one."""
         try:
-            found = super().invoke(ctx)
+            result = super().invoke(ctx)
         except KeyboardInterrupt as told_to:
             raise typer.Exit(told(_of(told_to))) from told_to
         if heard():
             raise typer.Exit(told("The output above is what there was until then."))
-        return found
+        return result
 
 
 @contextmanager

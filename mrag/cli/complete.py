@@ -150,17 +150,17 @@ def ask(
             return mrag.ask(graph, question, how="complete", texts=completer)
 
         if len(questions) == 1:
-            found = [answer(questions[0])]
+            answers = [answer(questions[0])]
         else:
-            found = []
+            answers = []
             with progress("Answering", unit="questions") as note:
                 for question in questions:
-                    found.append(answer(question))
-                    note(len(found), len(questions))
+                    answers.append(answer(question))
+                    note(len(answers), len(questions))
         if as_json:
-            show_json({"questions": [one.to_json() for one in found]})
+            show_json({"questions": [one.to_json() for one in answers]})
             return
-        for one in found:
+        for one in answers:
             show_completed(graph, one)
 
 

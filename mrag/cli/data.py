@@ -269,12 +269,12 @@ def remove(
     """
     if sum(map(bool, (terms, graph, file))) != 1 or (terms and len(terms) != 3):
         raise typer.BadParameter("Give subject, predicate and object, or --graph, or --file.")
-    with place.opened() as found:
+    with place.opened() as kg:
         if graph is not None:
-            operations: list[Operation] = [("clear", "graph", str(rdf.iri(graph, found.prefixes)))]
+            operations: list[Operation] = [("clear", "graph", str(rdf.iri(graph, kg.prefixes)))]
         else:
-            operations = [("quads", False, pieces) for pieces in _pieces(found, terms or [], file or [])]
-        _change(found, operations, yes, reason, seconds, as_json=as_json)
+            operations = [("quads", False, pieces) for pieces in _pieces(kg, terms or [], file or [])]
+        _change(kg, operations, yes, reason, seconds, as_json=as_json)
 
 
 def kgs(
@@ -285,15 +285,15 @@ def kgs(
 ) -> None:
     """List the knowledge graphs of a store with their sizes, or delete one."""
     with options.Place(store).opened() as graph:
-        found = graphs.connection.summaries(graph.store)
+        summaries = graphs.connection.summaries(graph.store)
         if delete is not None:
-            _delete(graph, delete, [one.name for one in found], yes)
+            _delete(graph, delete, [one.name for one in summaries], yes)
             return
-        sizes = {one.name: _size(_home(graph, one.name)) for one in found}
+        sizes = {one.name: _size(_home(graph, one.name)) for one in summaries}
         if as_json:
-            show_json([{**asdict(one), "index_bytes": sizes[one.name]} for one in found])
+            show_json([{**asdict(one), "index_bytes": sizes[one.name]} for one in summaries])
             return
-        for one in found:
+        for one in summaries:
             inferred = "an unknown number of" if one.inferred is None else f"{one.inferred:,}"
             more = f", {one.graphs:,} named graphs" if one.graphs else ""
             more += f", reasoning reads {premises_in_words(graph, one.premises)}" if one.premises else ""
@@ -305,7 +305,7 @@ def kgs(
                 f"{one.name}: {one.triples:,} triples asserted, {inferred} inferred{more}; "
                 f"indexes {_megabytes(sizes[one.name])}"
             )
-        if not found:
+        if not summaries:
             say("The store holds no knowledge graph of mrag.")
         place = getattr(graph.store, "path", None)
         if place is not None:

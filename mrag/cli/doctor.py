@@ -88,14 +88,14 @@ def _caps(store: stores.SparqlStore) -> Iterator[CheckResult]:
     if caps.rows is None:
         yield CheckResult("answers", True, f"no limit of rows is known: {caps.told}")
     else:
-        found = (
+        finding = (
             f"the server cuts them at {caps.rows:,} rows ({caps.told}); longer tables come in pages, triples "
         )
-        yield CheckResult("answers", None, f"{found}are refused", store.dialect.raise_rows)
+        yield CheckResult("answers", None, f"{finding}are refused", store.dialect.raise_rows)
     if caps.seconds is not None:
-        found = f"what takes {caps.seconds:.0f} s or more may be part of the answer, and is refused"
+        finding = f"what takes {caps.seconds:.0f} s or more may be part of the answer, and is refused"
         hint = "Have the server raise an error at its time limit, or raise the limit."
-        yield CheckResult("time limit", None, found, hint)
+        yield CheckResult("time limit", None, finding, hint)
 
 
 def _writing(store: stores.SparqlStore) -> CheckResult:
@@ -139,14 +139,14 @@ def _through(graph: mrag.KnowledgeGraph) -> Iterator[CheckResult]:
         yield CheckResult("files", None, "a store in memory has none")
         return
     with progress("Checking") as note:
-        found = list(check(beside.parent, note))
-    for one in found:
+        files = list(check(beside.parent, note))
+    for one in files:
         what = f"{one.kind} {one.path.relative_to(beside.parent)}"
         if one.error is None:
             yield CheckResult(what, True, f"{one.size:,} bytes, intact")
         else:
             yield CheckResult(what, False, one.error.message, one.error.hint or "Rebuild it.")
-    if not found:
+    if not files:
         yield CheckResult("files", None, "there are no indexes and no journals to check")
 
 
@@ -159,7 +159,7 @@ def _rights(graph: mrag.KnowledgeGraph) -> Iterator[CheckResult]:
     places += [beside.parents[1] if beside is not None else None, user_cache_path("mrag")]
     for place in places:
         if place is not None and place.is_dir() and not is_private(place):
-            found = f"other users of this machine can read {place}"
+            finding = f"other users of this machine can read {place}"
             yield CheckResult(
-                "rights", None, found, f"If they should not: chmod -R go= {shlex.quote(str(place))}"
+                "rights", None, finding, f"If they should not: chmod -R go= {shlex.quote(str(place))}"
             )

@@ -56,17 +56,17 @@ def measure_questions(
         progress("Asking", unit="questions") as note,
         kept(resumes) if out else nullcontext(),
     ):
-        found = evaluation.evaluate_questions(
+        report = evaluation.evaluate_questions(
             graph, asked, how=cast(Any, how), model=model, index=index, journal=journal,
             resampling=evaluation.Resampling(resamples=resamples, seed=seed),
             title=", ".join(path.stem for path in files), on_progress=note,
         )  # fmt: skip
     if out is not None and journal is not None:
-        lines = [json.dumps(prediction, ensure_ascii=False) + "\n" for prediction in found.predictions]
+        lines = [json.dumps(prediction, ensure_ascii=False) + "\n" for prediction in report.predictions]
         save_text(out, "".join(lines))
         journal.unlink(missing_ok=True)
         say(f"The answers are in {out}.", style="dim")
-    show_json(found.to_json()) if as_json else show_lines(found.to_markdown().rstrip())
+    show_json(report.to_json()) if as_json else show_lines(report.to_markdown().rstrip())
 
 
 def ranked(
@@ -204,12 +204,12 @@ def evaluate(
     judgements: evaluation.Qrels = {}
     title = "Evaluation"
     if collection is not None:
-        found = evaluation.read_collection(collection, split=split, queries=queries, qrels=qrels)
-        judgements, title = found.qrels, found.name
-        notes += found.notes
+        judged = evaluation.read_collection(collection, split=split, queries=queries, qrels=qrels)
+        judgements, title = judged.qrels, judged.name
+        notes += judged.notes
         # With rankings from elsewhere, ours are made only if asked for.
         if ranker or not run:
-            systems += ranked(found, ranker, k, out, embedder, place, index, cls, notes)
+            systems += ranked(judged, ranker, k, out, embedder, place, index, cls, notes)
         for note in notes:
             say(note, style="yellow")
     elif qrels is not None:

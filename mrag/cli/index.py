@@ -191,8 +191,8 @@ def search_(
         seconds = time.perf_counter() - started
         labels = graph.labels([hit.iri for hit in hits])
         if as_json:
-            found = [hit_json(hit, labels[hit.iri]) for hit in hits]
-            show_json({"hits": found, "seconds": round(seconds, 3)})
+            rows = [hit_json(hit, labels[hit.iri]) for hit in hits]
+            show_json({"hits": rows, "seconds": round(seconds, 3)})
             return
         if not hits:
             say("The model generated no phrase that occurs in exactly one document, so nothing was found.")
@@ -317,8 +317,8 @@ def search(
         labels = graph.labels([hit.iri for hit in hits if graphcodes.code.is_iri(hit.iri)])
         asked = _verbaliser(graph, code).verbalise(code)
         if as_json:
-            found = [hit_json(h, labels.get(h.iri)) for h in hits]
-            show_json({"question": asked, "metric": metric, "hits": found})
+            rows = [hit_json(h, labels.get(h.iri)) for h in hits]
+            show_json({"question": asked, "metric": metric, "hits": rows})
             return
         say(f"Asked: {asked}", style="dim")
         for hit in hits:

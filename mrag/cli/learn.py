@@ -139,17 +139,17 @@ def fitted(graph: mrag.KnowledgeGraph, problem: cel.LearningProblem, how: Learni
             how.learner, graph, on_progress=lambda p: note(int(p.seconds), int(how.seconds)),
             seconds=how.seconds, seed=how.seed, measure=how.measure, top=k, **given,
         )  # fmt: skip
-        found = made.fit(problem)
+        hypotheses = made.fit(problem)
     report = made.report
     assert report is not None
     for line in report.notes:
         say(line, style="yellow")
-    if not found:
+    if not hypotheses:
         raise LearningProblemError(
             "No concept tells the positive from the negative examples.",
             hint="Give other examples, more time with --seconds, or more properties in a row with --steps.",
         )
-    return Learnt(found[0].expression, tuple(found), report)
+    return Learnt(hypotheses[0].expression, tuple(hypotheses), report)
 
 
 def _lines(file: Path | None) -> list[str]:
@@ -276,7 +276,7 @@ def concepts(place: options.LabelledPlace, format: str = "dl", as_json: options.
     """
     options.check_choice("format", format, LIST_FORMATS)
     with place.opened() as graph:
-        found = cel.list_concepts(graph)
+        kept = cel.list_concepts(graph)
         if as_json:
             names = ("iri", "label", "comment", "query", "world", "learner")
             show_json(
@@ -287,17 +287,17 @@ def concepts(place: options.LabelledPlace, format: str = "dl", as_json: options.
                         "kept": c.kept.isoformat(),
                         **(_quality(c.hypothesis) if c.hypothesis else {}),
                     }
-                    for c in found
+                    for c in kept
                 ]
             )
         elif format in ("turtle", "rdfxml", "functional"):
-            show_data(cel.to_ontology(graph, found, cast(Any, format)).rstrip())
+            show_data(cel.to_ontology(graph, kept, cast(Any, format)).rstrip())
         else:
-            for c in found:
+            for c in kept:
                 quality = f", {c.hypothesis.measure} {c.hypothesis.quality:.3f}" if c.hypothesis else ""
                 show(f"{c.label}  <{c.iri}>")
                 show(f"  {_write(graph, c.expression, format)}{quality}")
-            if not found:
+            if not kept:
                 say("No concept is kept.")
 
 
@@ -409,9 +409,9 @@ def reranked(
     graph: mrag.KnowledgeGraph, concept: cel.Hypothesis | cel.Expression, question: str, index: str, k: int
 ) -> list[dict[str, Any]]:
     """Re-rank the hits of a question by a concept, and return the first as values of JSON."""
-    found = mrag.SimilarityRanker(graph, index).rank(mrag.Question(question), max(100, k))
+    ranking = mrag.SimilarityRanker(graph, index).rank(mrag.Question(question), max(100, k))
     display = context.Display(graph)
-    result = cel.rerank_by_concept(graph, found, concept)
+    result = cel.rerank_by_concept(graph, ranking, concept)
     return [
         {"rank": h.rank, "iri": h.iri, "label": display.entity(h.iri), "score": h.score}
         | {"in_concept": h.iri in result.covered}

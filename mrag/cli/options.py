@@ -78,22 +78,22 @@ class Place:
 
             say("No store is named, so the demo graph of products and vendors is used.", style="dim")
             with status("Preparing the demo graph"):
-                found = mrag.demo(model=settings.embedder, folder=user_cache_path("mrag"))
-            found.languages = tags
+                kg = mrag.demo(model=settings.embedder, folder=user_cache_path("mrag"))
+            kg.languages = tags
         else:
             url = settings.store or f"oxigraph:{DEFAULT_STORE}"
             if create and (folder := graphs.connection.folder_of(url)) is not None and not folder.exists():
                 made = folder
-            found = mrag.connect(url, settings.kg, languages=tags, create=create or may_be_new)
+            kg = mrag.connect(url, settings.kg, languages=tags, create=create or may_be_new)
         try:
-            with found:
-                if found.recovered:
-                    say(found.recovered, style="yellow")
+            with kg:
+                if kg.recovered:
+                    say(kg.recovered, style="yellow")
                 if lang is None and index is not None:
-                    _take_languages(found, index)
-                yield found if graph is None else NarrowedGraph(found, graph)
+                    _take_languages(kg, index)
+                yield kg if graph is None else NarrowedGraph(kg, graph)
         except BaseException:
-            if made is not None and found.record.is_new and graphs.connection.is_store(made):
+            if made is not None and kg.record.is_new and graphs.connection.is_store(made):
                 # An empty store would be taken for the one to read.
                 shutil.rmtree(made, ignore_errors=True)
                 shutil.rmtree(f"{made}.mrag", ignore_errors=True)

@@ -85,8 +85,8 @@ def _watched(parts: Iterable[str | mrag.Answer]) -> Iterator[str | mrag.Answer]:
 
 def hit_json(hit: mrag.Hit, label: str | None) -> dict[str, Any]:
     """Return a hit with its label as values of JSON."""
-    found = {"iri": hit.iri, "label": label, "score": hit.score, "rank": hit.rank}
-    return {**found, "reasons": list(hit.reasons)}
+    row = {"iri": hit.iri, "label": label, "score": hit.score, "rank": hit.rank}
+    return {**row, "reasons": list(hit.reasons)}
 
 
 def show_hit(hit: mrag.Hit, name: str) -> None:

@@ -33,12 +33,12 @@ def query(
     """
     options.check_choice("layer", layer, LAYERS)
     if listed is not None:
-        found = {
+        summaries = {
             n: rdf.queries.get(n).summary
             for n in rdf.queries.names()
             if listed in ("all", *n.split("/")) or listed in n
         }
-        show_json(found) if as_json else show_lines("\n".join(f"{n}\t{s}" for n, s in found.items()))
+        show_json(summaries) if as_json else show_lines("\n".join(f"{n}\t{s}" for n, s in summaries.items()))
         return
     if not text:
         raise typer.BadParameter("Give a query, or --list.", param_hint="QUERY")
@@ -75,13 +75,13 @@ def explain(
     with place.opened() as graph:
         subject = named_term(graph, what[0])
         if len(what) == 1:
-            found = mrag.explain(graph, subject, max_triples=max_triples)
+            explanation = mrag.explain(graph, subject, max_triples=max_triples)
         else:
             text = what[2]
             quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
             end = Literal(text[1:-1]) if quoted else named_term(graph, text)
-            found = mrag.explain(graph, subject, named_term(graph, what[1]), end)
-    show_json(found.to_json()) if as_json else show_lines("\n\n".join(found.texts))
+            explanation = mrag.explain(graph, subject, named_term(graph, what[1]), end)
+    show_json(explanation.to_json()) if as_json else show_lines("\n\n".join(explanation.texts))
 
 
 _ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t"})

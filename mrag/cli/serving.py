@@ -40,7 +40,7 @@ def noted(store: str, kg: str) -> Iterator[Path | None]:
 
 
 def asked_of_server(
-    store: str | None, kg: str | None, question: Mapping[str, Any], told: Mapping[str, bool]
+    store: str | None, kg: str | None, question: Mapping[str, Any], parts: Mapping[str, bool]
 ) -> dict[str, Any] | None:
     """Return an answer, with its lines, by the server that has a store open; None where none has.
 
@@ -48,7 +48,7 @@ def asked_of_server(
         store: The option of a command.
         kg: The same.
         question: What is asked, as `/api/ask` takes it.
-        told: What of its answer is told, as `mrag.generation.lines_of` takes it.
+        parts: What of its answer is wanted, as `mrag.generation.lines_of` takes it.
 
     Raises:
         EndpointError: If the server refuses.
@@ -58,17 +58,17 @@ def asked_of_server(
     if file is None or not file.exists():
         return None
     try:
-        found = json.loads(file.read_bytes())
+        server = json.loads(file.read_bytes())
         if os.name == "posix":
-            os.kill(found["process"], 0)  # what a server that was killed has left names nobody
-        place = urlsplit(found["url"])
+            os.kill(server["process"], 0)  # what a server that was killed has left names nobody
+        place = urlsplit(server["url"])
         link = HTTPConnection(place.hostname or "", place.port, timeout=_SECONDS)
         token = os.environ.get("MRAG_TOKEN")
         headers = {
             "Content-Type": "application/json",
             **({"Authorization": f"Bearer {token}"} if token else {}),
         }
-        link.request("POST", "/api/ask", json.dumps({**question, "told": dict(told)}), headers)
+        link.request("POST", "/api/ask", json.dumps({**question, "told": dict(parts)}), headers)
         reply = link.getresponse()
         events = [json.loads(line) for line in reply.read().splitlines()]
     except (OSError, HTTPException, ValueError, LookupError, TypeError):
@@ -79,5 +79,5 @@ def asked_of_server(
         hint = last.get("hint") or (problem.get("hint") if isinstance(problem, dict) else None)
         if reply.status == 401:
             hint = "Set MRAG_TOKEN to the token of the server."
-        raise EndpointError(what, endpoint=found["url"], hint=hint)
+        raise EndpointError(what, endpoint=server["url"], hint=hint)
     return last if "lines" in last else None

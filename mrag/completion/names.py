@@ -500,11 +500,11 @@ class PropertyEnds:
         Where there are very few, checks say so of what is proposed.
         """
         mine, others = self._classes(end, property, entity)
-        told = [other for other in others if other]
-        few = len(told) < _TELLING or 2 * len(told) <= len(others)
-        if not mine or few or any(mine & other for other in told):
+        classes = [other for other in others if other]
+        few = len(classes) < _TELLING or 2 * len(classes) <= len(others)
+        if not mine or few or any(mine & other for other in classes):
             return False
-        every = set().union(*told)
+        every = set().union(*classes)
         facts = SchemaFacts(self.kg)
         facts.higher.update(facts.read_above(sorted(mine | every)))
         return not facts.above(mine) & facts.above(every)

@@ -161,11 +161,11 @@ class RelationWords:
             further[relation] = forth | back
         for key, relations in _invert(further).items():
             owners = {r in numeric for r in lexical.get(key, ())}
-            told = tuple(r for r in sorted(relations) if (r in numeric) not in owners)
-            if len(told) == 1:
-                self.words.setdefault(key, []).append(Meaning(told[0], 0.6 + 0.2 * _SAID))
-            elif told:
-                self.shared[key] = told
+            others = tuple(r for r in sorted(relations) if (r in numeric) not in owners)
+            if len(others) == 1:
+                self.words.setdefault(key, []).append(Meaning(others[0], 0.6 + 0.2 * _SAID))
+            elif others:
+                self.shared[key] = others
 
     def at(
         self, words: Words, place: int, possible: Callable[[str], bool] = lambda relation: True

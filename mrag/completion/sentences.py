@@ -280,14 +280,14 @@ def subject_first(
     """Return whether the first of two names is the subject of a relation, by the word that says it."""
     called = names[0].casefold().split() if names else []
     last = called[-1] if called else ""
-    told = last in ("of", "to")
+    genitive = last in ("of", "to")
     if sentence.key(place + 1) == "of" and key.removesuffix("+by") not in _INVERSE:
         # "The mother of Bob": what comes behind has the mother.
-        return (place < left.first) != told
+        return (place < left.first) != genitive
     if left.last <= place and sentence.words[left.last - 1].after.startswith(_OWNS):
-        return not told
+        return not genitive
     passive = key.endswith("+by") or key in _INVERSE
-    agent_is_object = last == "by" or (not told and last.endswith(("er", "or", "ist", "ian")))
+    agent_is_object = last == "by" or (not genitive and last.endswith(("er", "or", "ist", "ian")))
     if place < left.first or right.last <= place:
         # Beside both names, such as "Directed by Ada, Moss": as the relation is named.
         return not passive or not agent_is_object

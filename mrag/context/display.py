@@ -232,12 +232,12 @@ def named_graphs(kg: KnowledgeGraph, triples: Sequence[Triple]) -> list[tuple[st
         return [()] * len(triples)
     if (reader := reader_of(kg)) is not None:
         return reader.graphs(triples)
-    found: defaultdict[int, list[str]] = defaultdict(list)
+    names: defaultdict[int, list[str]] = defaultdict(list)
     rows = [(Literal(at), *triple) for at, triple in enumerate(triples)]
     for text in queries.get("context/graphs-of").batches("n_s_p_o", rows):
         for n, graph in kg.store.select(text, Dataset(record.contexts, record.contexts)):
-            found[int(str(n))].append(str(graph))
-    return [tuple(sorted(found[at])) for at in range(len(triples))]
+            names[int(str(n))].append(str(graph))
+    return [tuple(sorted(names[at])) for at in range(len(triples))]
 
 
 def is_written(kg: KnowledgeGraph, triple: Triple) -> bool:
@@ -254,15 +254,15 @@ def holding(kg: KnowledgeGraph, graph: str, triples: Iterable[Triple]) -> set[Tr
     every, dataset = list(dict.fromkeys(triples)), Dataset((graph,), kg.dataset().named)
     tagged = [t for t in every if not is_written(kg, t)]
     whole = [t for t in every if t not in {*tagged}]
-    found: set[Triple] = set()
+    held: set[Triple] = set()
     # By number, because Virtuoso gives some numbers in another datatype than was asked for.
     rows = [(Literal(n), *triple) for n, triple in enumerate(whole)]
     for text in queries.get("completion/holds").batches("n_s_p_o", rows, limit=_BATCH):
-        found |= {whole[int(str(number))] for number, *_ in kg.store.select(text, dataset)}
+        held |= {whole[int(str(number))] for number, *_ in kg.store.select(text, dataset)}
     pairs = [(Literal(n), *pair) for n, pair in enumerate(dict.fromkeys((t.s, t.p) for t in tagged))]
     for text in queries.get("completion/objects").batches("n_s_p", pairs):
-        found |= {Triple(s, p, o) for _, s, p, o in kg.store.select(text, dataset)} & {*tagged}  # type: ignore[arg-type]  # all are bound
-    return found
+        held |= {Triple(s, p, o) for _, s, p, o in kg.store.select(text, dataset)} & {*tagged}  # type: ignore[arg-type]  # all are bound
+    return held
 
 
 def graph_words(display: Display, graphs: Sequence[str]) -> tuple[str, ...]:
@@ -294,11 +294,11 @@ def _lines_of(kg: KnowledgeGraph, several: Sequence[Sequence[Triple]], most: int
         shown = (display.entity(triple.s), display.predicate(triple.p), display.term(to_ox(triple.o)))
         text = untrusted.fact((*shown, *graph_words(display, own)))
         made[triple] = Line("t1", text, triple, graph, inferred, shown, str(triple.s), named=own)
-    found = []
+    contexts = []
     for triples in kept:
         lines = [replace(made[triple], id=f"t{number}") for number, triple in enumerate(triples, start=1)]
-        found.append(Context(tuple(lines), tuple(dict.fromkeys(line.entity for line in lines))))
-    return found
+        contexts.append(Context(tuple(lines), tuple(dict.fromkeys(line.entity for line in lines))))
+    return contexts
 
 
 def _homes(kg: KnowledgeGraph, triples: Iterable[Triple]) -> dict[Triple, tuple[str, bool]]:
@@ -306,13 +306,13 @@ def _homes(kg: KnowledgeGraph, triples: Iterable[Triple]) -> dict[Triple, tuple[
     layers = [(g, False) for g in kg.dataset("asserted").default]
     layers += [(g, True) for g in kg.dataset("inferred").default]
     left = dict.fromkeys(islice(triples, _BATCH))
-    found: dict[Triple, tuple[str, bool]] = {}
+    homes: dict[Triple, tuple[str, bool]] = {}
     reader = reader_of(kg)
     known = {} if reader is None else reader.homes([t for t in left if is_written(kg, t)])
     for graph, inferred in layers:
         if left:
             there = {triple for triple in left if graph in known.get(triple, ())}
             there |= holding(kg, graph, [triple for triple in left if triple not in known])
-            found |= {triple: (graph, inferred) for triple in left if triple in there}
+            homes |= {triple: (graph, inferred) for triple in left if triple in there}
             left = {triple: None for triple in left if triple not in there}
-    return found
+    return homes

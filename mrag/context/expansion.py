@@ -491,8 +491,8 @@ def _once(kg: KnowledgeGraph, candidates: list[ReachedTriple]) -> list[ReachedTr
     lines = []
     for candidate, (s, p, o) in zip(candidates, ends, strict=True):
         first = (beside.get(s, s), p, URIRef(beside[str(o)]) if str(o) in beside else o)
-        told = s == first[0] if p == OWL + "sameAs" else first == (s, p, o) or first not in there
-        if told:
+        first_time = s == first[0] if p == OWL + "sameAs" else first == (s, p, o) or first not in there
+        if first_time:
             lines.append(candidate)
     return lines
 

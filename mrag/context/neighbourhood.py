@@ -87,15 +87,15 @@ class ReadEdges:
         for statement in self.statements:
             if only is None or statement[1] in only:
                 groups.setdefault((statement[1], statement[3]), []).append(statement)
-        found: list[Statement] = []
+        statements: list[Statement] = []
         cut: set[str] = set()
         for predicate in sorted({p for p, _ in groups}):
             for graph in self.graphs:
                 part, more = share_of(groups.get((predicate, graph), ()), share)
-                found.extend(part)
+                statements.extend(part)
                 if more or (predicate, graph) in self.longer:
                     cut.add(predicate)
-        return Edges(tuple(found), frozenset(cut))
+        return Edges(tuple(statements), frozenset(cut))
 
 
 _T = TypeVar("_T")
@@ -178,8 +178,8 @@ class EdgePlaces:
             return (triple, pt.Filter(pt.Negation(pt.Holds(pt.Graph(_node(self.other), triple)))))
         if not self.named:
             return (triple,)
-        found: tuple[pt.Pattern, ...] = (pt.Graph(_G, triple),)
-        return (*found, pt.Filter(pt.In(_G, tuple(map(_node, self.graphs))))) if self.among else found
+        patterns: tuple[pt.Pattern, ...] = (pt.Graph(_G, triple),)
+        return (*patterns, pt.Filter(pt.In(_G, tuple(map(_node, self.graphs))))) if self.among else patterns
 
     def around(
         self, entities: Sequence[str], direction: Direction, without: Sequence[str] = ()
@@ -404,9 +404,9 @@ class PassReader:
     ) -> Edges:
         """Return the edges of an entity, none while they are not read."""
         key = entity, direction
-        found = self._edges.get(key)
-        if found is not None and found.serves(*bounds):
-            return found.bounded(*bounds, only)
+        edges = self._edges.get(key)
+        if edges is not None and edges.serves(*bounds):
+            return edges.bounded(*bounds, only)
         self.lacked += 1
         scan, share = self._wanted.edges.get(key, bounds)
         self._wanted.edges[key] = EdgeBounds(max(scan, bounds.scan), max(share, bounds.share))
@@ -567,9 +567,9 @@ def in_passes(kg: KnowledgeGraph, work: Callable[[], _T]) -> _T:
     token = _reader.set(reader)
     try:
         while True:
-            found = work()
+            result = work()
             if not reader.is_lacking:
-                return found
+                return result
             reader.fetch()
     finally:
         _reader.reset(token)
@@ -603,12 +603,12 @@ def read(kg: KnowledgeGraph, entity: str, direction: Direction, *, scan: int, sh
     entity = str(entity)
     if not kg.store.capabilities.edges:
         return _ask(kg, entity, direction, EdgeBounds(scan, share))
-    found: list[Statement] = []
+    statements: list[Statement] = []
     for graph in kg.dataset().default:
-        found.extend(_some(kg, graph, entity, direction, scan + 1 - len(found)))
-        if len(found) > scan:
+        statements.extend(_some(kg, graph, entity, direction, scan + 1 - len(statements)))
+        if len(statements) > scan:
             return _by_predicate(kg, entity, direction, share=share)
-    return Edges(tuple(found))
+    return Edges(tuple(statements))
 
 
 def read_of(
@@ -655,7 +655,7 @@ def _ask(
 def _by_predicate(
     kg: KnowledgeGraph, entity: str, direction: Direction, *, share: int, only: frozenset[str] | None = None
 ) -> Edges:
-    found: list[Statement] = []
+    statements: list[Statement] = []
     cut: set[str] = set()
     counts = kg.profile().predicates
     for predicate, count in sorted((p, n) for p, n in counts.items() if only is None or p in only):
@@ -666,10 +666,10 @@ def _by_predicate(
             limit = share + 1 if direction == "in" else TEXTS
             read = _some(kg, graph, entity, direction, limit if ordered else None, predicate)
             part, more = share_of(read, share, ordered=ordered)
-            found.extend(part)
+            statements.extend(part)
             if more:
                 cut.add(predicate)
-    return Edges(tuple(found), frozenset(cut))
+    return Edges(tuple(statements), frozenset(cut))
 
 
 def _some(
@@ -705,10 +705,10 @@ def inverses(kg: KnowledgeGraph) -> dict[str, frozenset[str]]:
 def _pairs(kg: KnowledgeGraph, name: str) -> dict[str, frozenset[str]]:
     # Axioms change seldom and every expansion needs them.
     def make() -> dict[str, frozenset[str]]:
-        found: dict[str, set[str]] = {}
+        above: dict[str, set[str]] = {}
         for p, q in kg.select(queries.get(name).text):
-            found.setdefault(str(p), set()).add(str(q))
-        return {p: frozenset(qs) for p, qs in found.items()}
+            above.setdefault(str(p), set()).add(str(q))
+        return {p: frozenset(qs) for p, qs in above.items()}
 
     return keep(kg, name, "", make)
 
@@ -717,8 +717,8 @@ def superclasses(kg: KnowledgeGraph, classes: Iterable[str]) -> dict[str, frozen
     """Return the named superclasses of each class."""
     if (reader := reader_of(kg)) is not None:
         return reader.superclasses(sorted(set(classes)))
-    found: dict[str, set[str]] = {}
+    above: dict[str, set[str]] = {}
     for text in queries.get("context/superclasses").batches("class", sorted(set(classes))):
         for c, d in kg.select(text):
-            found.setdefault(str(c), set()).add(str(d))
-    return {c: frozenset(ds) for c, ds in found.items()}
+            above.setdefault(str(c), set()).add(str(d))
+    return {c: frozenset(ds) for c, ds in above.items()}

@@ -570,14 +570,14 @@ def evaluate(
         raise ConfigError(f"Systems need names of their own, not {names}.", hint="Give one system or more.")
     if baseline is not None and baseline not in names:
         raise ConfigError(f"There is no system {baseline!r}.", hint=f"There are: {', '.join(names)}.")
-    told = [*notes, *_coverage(systems, qrels)]
+    remarks = [*notes, *_coverage(systems, qrels)]
     measured = []
     for system in systems:
         values = per_query(system, qrels, wanted)
         means = {m: interval(list(v.values()), resampling) for m, v in values.items()}
         measured.append(SystemScores(system.name, values, means))
     pairs = _pairs(measured, baseline or names[0], [str(m) for m in wanted], resampling)
-    return Evaluation(tuple(map(str, wanted)), tuple(measured), pairs, resampling, tuple(told), title)
+    return Evaluation(tuple(map(str, wanted)), tuple(measured), pairs, resampling, tuple(remarks), title)
 
 
 def _pairs(

@@ -192,7 +192,10 @@ def _point_to(question: str, text: str, context: Context) -> list[Sentence]:
 
 
 def _sentences(parts: Sequence[tuple[str, VerbalisedSentence]]) -> list[Sentence]:
-    return [Sentence(told.text, tuple(map(Citation.of, told.lines)), True, before) for before, told in parts]
+    return [
+        Sentence(sentence.text, tuple(map(Citation.of, sentence.lines)), True, before)
+        for before, sentence in parts
+    ]
 
 
 def names_of(context: Context) -> list[str]:
@@ -241,8 +244,8 @@ def plain_sentences(
     every = by_subject(context.lines)
     for group in chosen.groups:
         bullet = ("\n- " if parts else "- ") if many else (" " if parts else "")
-        for told in _of_group(group, every, selector.classes, language, wanted):
-            parts.append((bullet, told))
+        for sentence in _of_group(group, every, selector.classes, language, wanted):
+            parts.append((bullet, sentence))
             bullet = " "
     if chosen.more:
         parts.append(("\n- ", _also(chosen.more, phrases)))
@@ -259,13 +262,13 @@ def _have_one_of(words: Sequence[str], chosen: Selection) -> bool:
 
 def _cut_lists(chosen: Selection, context: Context, phrases: Phrases) -> list[str]:
     """Say of which lists that an answer tells there is more than it tells."""
-    told = [line for group in (*chosen.groups, *chosen.more) for line in group.lines]
+    every = [line for group in (*chosen.groups, *chosen.more) for line in group.lines]
     notes: dict[str, None] = {}
     for direction, end in (("out", 0), ("in", 2)):
         cut = {(x.entity, x.predicate): x for x in context.cut if x.direction == direction}
         have: Counter[tuple[str, str]] = Counter((str(x.triple[end]), str(x.triple.p)) for x in context.lines)
         lists: dict[tuple[str, str], list[Line]] = {}
-        for line in dict.fromkeys(told):
+        for line in dict.fromkeys(every):
             lists.setdefault((str(line.triple[end]), str(line.triple.p)), []).append(line)
         for key, lines in lists.items():
             limit = cut.get(key)
@@ -284,12 +287,12 @@ def verbalise_all(
     question: str, lines: Sequence[Line], context: Context
 ) -> list[tuple[str, VerbalisedSentence]]:
     """Return sentences for lines, as they come, each subject's together."""
-    told = [
+    sentences = [
         x
         for about in by_subject(map(_quiet_line, lines)).values()
         for x in verbalise(about, person=is_person(about))
     ]
-    return _check(question, context, [("" if i == 0 else " ", x) for i, x in enumerate(told)])
+    return _check(question, context, [("" if i == 0 else " ", x) for i, x in enumerate(sentences)])
 
 
 def _quiet(context: Context) -> Context:
@@ -311,8 +314,8 @@ def _caveats(chosen: Selection, language: str) -> list[str]:
             notes.append(fill(phrases.sought, names=phrases.join([*map(phrases.quoted, chosen.sought)])))
     # A common noun that the graph has no word for, such as "film", is worth a remark only where the
     # facts told do not answer anyway. Of a question in another language the graph may have no word at all.
-    told = chosen.partial or not chosen.groups if language == "en" else not chosen.groups
-    silent = [w for w in chosen.missing if told or (language == "en" and w[:1].isupper())]
+    always = chosen.partial or not chosen.groups if language == "en" else not chosen.groups
+    silent = [w for w in chosen.missing if always or (language == "en" and w[:1].isupper())]
     if silent and language in PHRASES and len(silent) < 5:
         names = phrases.join([phrases.quoted(word) for word in silent])
         notes.append(fill(phrases.mentions, names=names))
@@ -332,8 +335,8 @@ def _nearest(
     for line in chosen.nearest:
         person = is_person([x for x in context.lines if x.triple.s == line.triple.s])
         kind = line.triple.s in selector.classes
-        told = verbalise([line], language=language, person=person, kind=kind)
-        parts.extend(("\n- " if i == 0 else " ", one) for i, one in enumerate(told))
+        sentences = verbalise([line], language=language, person=person, kind=kind)
+        parts.extend(("\n- " if i == 0 else " ", one) for i, one in enumerate(sentences))
     return parts
 
 
@@ -377,14 +380,16 @@ def _check(
     citer = Citer(question, context)
     checked = []
     subjects: frozenset[Term] = frozenset()
-    for before, told in parts:
-        if told.lines:
-            ids = [line.id for line in told.lines]
+    for before, sentence in parts:
+        if sentence.lines:
+            ids = [line.id for line in sentence.lines]
             own = citer.limit(ids)
-            support = own.support(told.text, ids, subjects)
+            support = own.support(sentence.text, ids, subjects)
             if not support.supported or {x.id for x in support.lines} != set(ids):
-                told = VerbalisedSentence(f"{'; '.join(line.text for line in told.lines)}.", told.lines)
-                support = own.support(told.text, ids, subjects)
+                sentence = VerbalisedSentence(
+                    f"{'; '.join(line.text for line in sentence.lines)}.", sentence.lines
+                )
+                support = own.support(sentence.text, ids, subjects)
             subjects = support.subjects
-        checked.append((before, told))
+        checked.append((before, sentence))
     return checked

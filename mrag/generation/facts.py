@@ -249,8 +249,8 @@ def _cover(wanted: Need, line: Line, stems: Stems) -> float:
     """Return how far a line covers a wanted word: 1 wholly, less by a synonym or a part of a name."""
     subject, relation, value = stems
     if wanted.by_predicate:
-        told = wanted.others & relation or (wanted.naming and str(line.triple.p) in NAMING)
-        return 0.9 if told and _is_told(wanted.asking, line, relation) else 0.0
+        relevant = wanted.others & relation or (wanted.naming and str(line.triple.p) in NAMING)
+        return 0.9 if relevant and _is_told(wanted.asking, line, relation) else 0.0
     if wanted.asking and (wanted.stem in relation or wanted.others & relation):
         return 1.0 if _is_told(wanted.asking, line, relation) else 0.0
     if wanted.stem in relation or wanted.terms & {line.triple.s, line.triple.o}:
@@ -340,10 +340,10 @@ class FactSelector:
         if defined:
             count = _FACTS + 1 if len(defined) == 1 else _FACTS - 1
             filled = [self._fill(FactGroup(s, (), frozenset(), 1.0), count) for s in defined]
-            told = tuple(self._without_repeats(filled))
-            nearest = self._nearest([line for g in told for line in g.lines])
+            best = tuple(self._without_repeats(filled))
+            nearest = self._nearest([line for g in best for line in g.lines])
             partial, sought = bool(self.asked.deeds), self.asked.sought()
-            return Selection(told, len(filled) > 1, partial=partial, sought=sought, nearest=nearest)
+            return Selection(best, len(filled) > 1, partial=partial, sought=sought, nearest=nearest)
         groups = self._rank_groups()
         about = [g for g in groups if g.subject in self.asked.named]
         # The best group covers a name of the question, or much of its other words.
@@ -518,10 +518,10 @@ class FactSelector:
             acting = [
                 g for g in groups if any(_ends(x) - known for x in g.lines if str(x.triple.p) not in kinds)
             ]
-            groups, told = acting or groups, bool(acting)
+            groups, complete = acting or groups, bool(acting)
         else:
-            told = True
-        return groups, told and not asked.unmet([line for g in groups for line in g.lines])
+            complete = True
+        return groups, complete and not asked.unmet([line for g in groups for line in g.lines])
 
     def _nearest(self, lines: Sequence[Line]) -> tuple[Line, ...]:
         """Return the three lines that cover most of the question, short facts before descriptions."""

@@ -148,8 +148,8 @@ def invoke_repaired(
     if problem:
         from langchain_core.messages import AIMessage, HumanMessage
 
-        told = _REPAIR.replace("{error}", untrusted.one_line(problem))
-        again = [*messages, AIMessage(untrusted.lines(text) or "…"), HumanMessage(told)]
+        request = _REPAIR.replace("{error}", untrusted.one_line(problem))
+        again = [*messages, AIMessage(untrusted.lines(text) or "…"), HumanMessage(request)]
         text, value = invoke_json(model, again, schema)
         better, problem = read(text, value)
         result = better or result

@@ -146,8 +146,8 @@ class WordUse:
 
     def __str__(self) -> str:
         what = " ".join(filter(None, (self.name, self.value, self.iri and f"<{self.iri}>")))
-        told = f"{self.does}: {what}" if what else self.does
-        return f"{told} ({self.how})" if self.how else told
+        step = f"{self.does}: {what}" if what else self.does
+        return f"{step} ({self.how})" if self.how else step
 
 
 def doubt_of(confidence: float) -> str:
@@ -521,8 +521,8 @@ class Answer:
             parts.append(html.table(("", "triple", "layer"), rows))
         if self.completed is not None:
             parts += self._completed_html(self.completed)
-        for heading, told in self.doubts().items():
-            parts += [html.tag("p", heading), html.bullets(told)]
+        for heading, doubts in self.doubts().items():
+            parts += [html.tag("p", heading), html.bullets(doubts)]
         if self.notice:
             parts.append(html.tag("p", html.tag("small", self.notice)))
         return html.tag("div", *parts, class_="mrag-answer")
@@ -565,8 +565,8 @@ class Answer:
         if self.citations:
             shown = (untrusted.line(c.line_id, c.text, c.mark.strip()) for c in self.citations)
             parts.append("\n".join(map(inline, shown)))
-        for heading, told in self.doubts().items():
-            parts.append("\n".join([heading, *(f"- {inline(text)}" for text in told)]))
+        for heading, doubts in self.doubts().items():
+            parts.append("\n".join([heading, *(f"- {inline(text)}" for text in doubts)]))
         if self.notice:
             parts.append(self.notice)
         parts += self.beside()
@@ -700,8 +700,8 @@ def lines_of(
         yield "text", ""
     yield from (("text", inline(f"[{c.line_id}] {c.text}{c.mark}")) for c in given.citations)
     yield from (("text", text) for part in given.beside() for text in ("", part))
-    for heading, told in given.doubts().items():
-        yield from (("yellow", text) for text in (heading, *(f"- {one}" for one in told)))
+    for heading, doubts in given.doubts().items():
+        yield from (("yellow", text) for text in (heading, *(f"- {one}" for one in doubts)))
     if context:
         yield from (("text", text) for text in ("", given.context.text()))
     if given.why and (more or (way and given.way != "plan")):

@@ -157,8 +157,8 @@ def wrong_line(line: Line, labels: Names | None, said: Said | None) -> list[str]
     if mark and mark != status_of(line.graph, inferred=line.inferred) and mark != "completed":
         wrong.append(f"its text is marked {mark}")
     bare = line.text.removesuffix(f" {mark}") if mark else line.text
-    told = said(line.named) if said is not None else ()
-    parts = (*line.labels, *told)
+    others = said(line.named) if said is not None else ()
+    parts = (*line.labels, *others)
     whole = untrusted.fact(parts)
     # Lines that were not made here may be written as they stand, and are made fit as a whole.
     ways = (untrusted.show(whole), untrusted.show(f"({', '.join(parts)})"))

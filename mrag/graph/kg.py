@@ -180,10 +180,10 @@ class KnowledgeGraph(Shortcuts):
         Raises:
             LoadError: If a file is missing or not well formed; nothing has been stored then.
         """
-        found = sources(paths, format=format)
+        files = sources(paths, format=format)
         if imports:
-            found = with_imports(found)
-        return loading.load(self, found, on_progress, skip_bad_lines=skip_bad_lines, replacing=replacing)
+            files = with_imports(files)
+        return loading.load(self, files, on_progress, skip_bad_lines=skip_bad_lines, replacing=replacing)
 
     def insert(self, triples: Iterable[Triple]) -> int:
         """Assert triples, whole or not at all, and return how many were new.
@@ -277,22 +277,22 @@ class KnowledgeGraph(Shortcuts):
 
     def named(self, graphs: Sequence[str], named: Sequence[str] = ()) -> Dataset:
         """Return the dataset that `FROM` and `FROM NAMED` name, pseudo-graphs resolved."""
-        found: list[str] = []
+        names: list[str] = []
         for name in graphs:
             if name == PROVENANCE:
-                found.extend((*self.dataset().default, *self.beside))
+                names.extend((*self.dataset().default, *self.beside))
                 continue
             layer: Layer | None = {EXPLICIT: "asserted", IMPLICIT: "inferred"}.get(name)  # type: ignore[assignment]
-            found.extend(self.dataset(layer).default if layer else (name,))
-        return Dataset(tuple(dict.fromkeys(found)), tuple(named))
+            names.extend(self.dataset(layer).default if layer else (name,))
+        return Dataset(tuple(dict.fromkeys(names)), tuple(named))
 
     def profile(self) -> Profile:
         """Return the counts by predicate, from the record or by one scan."""
-        found, record = self._profile, self.record
-        if found is None or found[0] != record.revision:
+        profile, record = self._profile, self.record
+        if profile is None or profile[0] != record.revision:
             # With the revision, because another thread may change the triples while they are counted.
-            found = self._profile = (record.revision, stored_profile(record) or self._count_profile())
-        return found[1]
+            profile = self._profile = (record.revision, stored_profile(record) or self._count_profile())
+        return profile[1]
 
     def labels(self, entities: Iterable[str]) -> dict[str, str | None]:
         """Return the best label of each entity, None where it has none.
@@ -304,19 +304,19 @@ class KnowledgeGraph(Shortcuts):
         requested = dict.fromkeys(map(str, entities))
         # Another thread may change the triples meanwhile: what was read before stays out of the new answers.
         kept = self.known_labels
-        found = {e: kept[e] for e in requested if e in kept}
-        missing = [e for e in requested if e not in found]
+        labels = {e: kept[e] for e in requested if e in kept}
+        missing = [e for e in requested if e not in labels]
         if missing:
             naming, claims = self.profile().naming, self.claims()
-            told = {e: claims.get(e, e) for e in missing}
-            read = fetch_labels(self.store, self.dataset(), [*told.values()], naming, self._languages)
-            found.update({e: read[by] for e, by in told.items()})
-            if nameless := [e for e in missing if found[e] is None]:
+            bearers = {e: claims.get(e, e) for e in missing}
+            read = fetch_labels(self.store, self.dataset(), [*bearers.values()], naming, self._languages)
+            labels.update({e: read[by] for e, by in bearers.items()})
+            if nameless := [e for e in missing if labels[e] is None]:
                 for e, names in names_over(self, nameless).items():
                     best = min(names, key=lambda name: language_rank(name[0], self._languages))
-                    found[e] = " ".join(best[1].split())
-            kept.update(found)
-        return {e: found[e] for e in requested}
+                    labels[e] = " ".join(best[1].split())
+            kept.update(labels)
+        return {e: labels[e] for e in requested}
 
     def claims(self) -> Mapping[str, str]:
         """Return the entities that tell what properties are called, as those of Wikidata do."""
@@ -617,8 +617,8 @@ class KnowledgeGraph(Shortcuts):
             # A store that cannot do so, or not in time, is asked anew by each process.
             with suppress(StoreError):
                 rows = list(self.select(queries.get("kg/state").text))
-                told = repr((self.record.labels, sorted(tuple(map(str, row)) for row in rows)))
-                self._mark = hashlib.blake2b(told.encode(), digest_size=16).hexdigest()
+                state = repr((self.record.labels, sorted(tuple(map(str, row)) for row in rows)))
+                self._mark = hashlib.blake2b(state.encode(), digest_size=16).hexdigest()
                 return [row[:2] for row in rows]
         return list(self.select(queries.get("explore/predicates").text))
 
@@ -636,12 +636,12 @@ class KnowledgeGraph(Shortcuts):
                 kept = json.loads(file.read_bytes())
                 if kept["state"] == self._mark:
                     return kept[name]
-        found = make()
+        value = make()
         if file is not None and self.keeps_counts:
             with suppress(OSError):
                 make_folder(file.parent)
-                replace_file(file, json.dumps({"state": self._mark, name: found}).encode())
-        return found
+                replace_file(file, json.dumps({"state": self._mark, name: value}).encode())
+        return value
 
     def _opened(self, graphs: Sequence[str]) -> Record:
         """Read the record, or make one for the graphs named or found."""

@@ -127,11 +127,11 @@ def names_over(kg: KnowledgeGraph, things: Sequence[str] = ()) -> dict[str, list
     texts = [queries.get("label/over").bind(first_last=ways)]
     if things:
         texts = [*queries.get("label/over-of").batches("thing", things, first_last=ways)]
-    found: defaultdict[str, list[tuple[bool, str, str]]] = defaultdict(list)
+    names: defaultdict[str, list[tuple[bool, str, str]]] = defaultdict(list)
     for thing, kind, name in (row for text in texts for row in kg.select(text)):
         if isinstance(thing, URIRef) and isinstance(name, Literal):
-            found[str(thing)].append(("identifier" in str(kind).lower(), name.language or "", str(name)))
-    return {thing: [(tag, name) for _, tag, name in sorted(some)] for thing, some in found.items()}
+            names[str(thing)].append(("identifier" in str(kind).lower(), name.language or "", str(name)))
+    return {thing: [(tag, name) for _, tag, name in sorted(some)] for thing, some in names.items()}
 
 
 def whole_name(texts: Iterable[tuple[str, str]]) -> str | None:
@@ -275,8 +275,8 @@ def best_labels(
 
     def label(texts: Sequence[LabelText]) -> str:
         best = min(texts, key=order)
-        told = [(properties[at], text) for at, _, text in texts if at in split] if best[0] in split else []
-        return (whole_name(told) if told else None) or " ".join(best[2].split())
+        parts = [(properties[at], text) for at, _, text in texts if at in split] if best[0] in split else []
+        return (whole_name(parts) if parts else None) or " ".join(best[2].split())
 
     labels: dict[str, str | None] = dict.fromkeys(entities)
     labels.update((e, label(texts)) for e, texts in texts_of.items() if texts)

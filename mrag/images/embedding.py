@@ -266,8 +266,10 @@ class ConseEmbedder:
             top = likeliest(picture, self._count)
             new = [number for number, _ in top if number not in self._known]
             if new:
-                told = self._text.embed_documents([f"a photo of {self._names[number]}" for number in new])
-                self._known.update(zip(new, told, strict=True))
+                vectors_of = self._text.embed_documents(
+                    [f"a photo of {self._names[number]}" for number in new]
+                )
+                self._known.update(zip(new, vectors_of, strict=True))
             vectors[at] = sum(share * self._known[number] for number, share in top)
         return unit(vectors) if len(pictures) else vectors
 

@@ -298,9 +298,9 @@ def parts_of(kg: KnowledgeGraph, image: str) -> list[ImagePart]:
     values = _group((str(part), str(p), str(value)) for part, p, value in rows)
     found_parts: list[ImagePart] = []
     for one in names:
-        told = values.get(one, {})
-        masks = [mask for text in sorted(told.get(_MASK, ())) for mask in polygons(text)]
-        found_parts.append(ImagePart(one, tuple(boxes[one]), features_of(told), tuple(masks)))
+        features = values.get(one, {})
+        masks = [mask for text in sorted(features.get(_MASK, ())) for mask in polygons(text)]
+        found_parts.append(ImagePart(one, tuple(boxes[one]), features_of(features), tuple(masks)))
     return found_parts
 
 
@@ -357,8 +357,8 @@ def all_features(kg: KnowledgeGraph, images: Collection[str]) -> Iterator[tuple[
         if image in images and not value.literal:
             of.setdefault(part, []).append(image)
     values = property_values(kg, (*CATEGORIES, *ATTRIBUTES, *((TYPE,) if has_types(kg) else ())))
-    told = (one[:3] for one in values if one.subject in of and not one.literal and one.text not in GENERAL)
-    for part, described in _group(told).items():
+    rows = (one[:3] for one in values if one.subject in of and not one.literal and one.text not in GENERAL)
+    for part, described in _group(rows).items():
         features = features_of(described)
         yield from ((image, features) for image in of[part])
 

@@ -251,16 +251,16 @@ class _Composer:
 
     def _entities(self, rows: Iterable[EntityStatement]) -> Iterator[EntityStatement]:
         for iri, group in groupby(rows, attrgetter("entity")):
-            told = list(group)
+            statements = list(group)
             if iri.startswith(BLANK):
-                self._blank[iri] = tuple(label for one in told for label in one.labels)
+                self._blank[iri] = tuple(label for one in statements for label in one.labels)
                 continue
-            texts = {text for one in told for text in one.texts}
+            texts = {text for one in statements for text in one.texts}
             if self._edges and any(place == self._place for place, _ in texts):
                 texts = {text for text in texts if text[0] != self._others}
-            links = tuple(sorted({linked for one in told for linked in one.links}))
-            labels = tuple(label for one in told for label in one.labels)
-            named, thing = any(one.named for one in told), any(one.thing for one in told)
+            links = tuple(sorted({linked for one in statements for linked in one.links}))
+            labels = tuple(label for one in statements for label in one.labels)
+            named, thing = any(one.named for one in statements), any(one.thing for one in statements)
             yield EntityStatement(iri, named, thing, tuple(sorted(texts)), links, labels)
 
     def _look_around(self, rows: Iterable[EntityStatement]) -> None:

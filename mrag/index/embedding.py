@@ -399,8 +399,8 @@ class LangChainEmbedder:
 
     def _failure(self, error: Exception) -> ModelError:
         hint = getattr(error, "hint", None) or "Check that its server runs and that the model is there."
-        told = error.message if isinstance(error, ModelError) else error
-        return ModelError(f"The embedding model {self.name} failed: {told}", hint=hint)
+        reason = error.message if isinstance(error, ModelError) else error
+        return ModelError(f"The embedding model {self.name} failed: {reason}", hint=hint)
 
     def _check(self, given: Any, leading: tuple[int, ...]) -> Vectors:
         try:

@@ -434,9 +434,9 @@ class SimilarityIndexes:
                 hint="Build it anew with `mrag index`.",
             )
         definition = Definition.from_json(extra["definition"])
-        told = (len(files), files.embedder_name, int(extra["revision"]), self._stale(files), definition)
+        facts = (len(files), files.embedder_name, int(extra["revision"]), self._stale(files), definition)
         fusion = None if files.embedder_name is None else FusionWeight.from_json(extra.get("fusion"))
-        return IndexInfo(name, *told, files.bm25_params.analyser, fusion, extra.get("later", ""))
+        return IndexInfo(name, *facts, files.bm25_params.analyser, fusion, extra.get("later", ""))
 
     def delete(self, name: str) -> None:
         """Remove an index."""

@@ -183,14 +183,14 @@ def is_frequent(word: str) -> bool:
 @lru_cache(maxsize=1)
 def synonym_roots() -> dict[str, tuple[str, ...]]:
     """Return the roots that may stand for each root."""
-    found: dict[str, dict[str, None]] = {}
+    synonyms: dict[str, dict[str, None]] = {}
     for group in GROUPS:
         stems = sorted({root(w) for w in group})
         for one in stems:
-            found.setdefault(one, {}).update(dict.fromkeys(s for s in stems if s != one))
+            synonyms.setdefault(one, {}).update(dict.fromkeys(s for s in stems if s != one))
     for one, also in ALSO.items():
-        found.setdefault(root(one), {}).update(dict.fromkeys(map(root, also)))
-    return {one: tuple(others) for one, others in found.items()}
+        synonyms.setdefault(root(one), {}).update(dict.fromkeys(map(root, also)))
+    return {one: tuple(others) for one, others in synonyms.items()}
 
 
 def positive(adjective: str) -> str | None:
@@ -300,13 +300,13 @@ def distance(a: str, b: str, most: int) -> int:
 @lru_cache(maxsize=1)
 def _places() -> dict[str, tuple[tuple[str, ...], ...]]:
     """Return all that each place is called, by each folded form of it."""
-    found: dict[str, dict[tuple[str, ...], None]] = {}
+    places: dict[str, dict[tuple[str, ...], None]] = {}
     for row in rows("language/places.tsv"):
         name, two, three, people, others = (*row, "", "", "", "")[:5]
         forms = tuple(filter(None, (name, *others.split(","), *people.split(","), three, two)))
         for form in forms:
-            found.setdefault(_folded(form), {})[forms] = None
-    return {key: tuple(forms) for key, forms in found.items()}
+            places.setdefault(_folded(form), {})[forms] = None
+    return {key: tuple(forms) for key, forms in places.items()}
 
 
 def other_names(words: str, *, capital: bool) -> list[str]:

@@ -306,7 +306,7 @@ def tokens(text: str) -> list[TextToken]:
         >>> [t.key for t in tokens("Acme Inc.'s founder, Max´s friend")]
         ['acme', 'inc', 'founder', 'max', 'friend']
     """
-    found: list[TextToken] = []
+    result: list[TextToken] = []
     last: tuple[str, str, int, int] | None = None
     for match in _TOKEN.finditer(text):
         raw = match.group()
@@ -315,11 +315,11 @@ def tokens(text: str) -> list[TextToken]:
             continue
         start, end = match.span()
         if last is not None:
-            found.append(TextToken(*last, "" if found else text[: last[2]], text[last[3] : start]))
+            result.append(TextToken(*last, "" if result else text[: last[2]], text[last[3] : start]))
         last = raw, key, start, end
     if last is not None:
-        found.append(TextToken(*last, "" if found else text[: last[2]], text[last[3] :]))
-    return found
+        result.append(TextToken(*last, "" if result else text[: last[2]], text[last[3] :]))
+    return result
 
 
 def _is_stray(text: str, match: re.Match[str]) -> bool:
@@ -337,14 +337,14 @@ def words_of(text: str) -> tuple[TextToken, ...]:
         >>> [word.key for word in words_of("Ada Hill's Cafés, 1901")]
         ['ada', 'hill', 'cafes', '1901']
     """
-    found = []
+    words = []
     for token in tokens(text):
         owner = len(token.raw) > 2 and token.raw[-2] in _APOSTROPHES and token.raw[-1] == "s"
         end = token.end - 2 * owner
         raw = text[token.start : end]
         after = text[end : token.end] + token.after
-        found.append(TextToken(raw, normalise(raw), token.start, end, token.before, after))
-    return tuple(found)
+        words.append(TextToken(raw, normalise(raw), token.start, end, token.before, after))
+    return tuple(words)
 
 
 def plain(word: str) -> str:

@@ -606,9 +606,9 @@ def contradictions_of(kg: KnowledgeGraph) -> list[ClashGroup]:
 
 def _merged(kg: KnowledgeGraph, rules: Ruleset) -> Iterator[ClashGroup]:
     """Yield what is asserted too often of functional properties, where the server has merged two things."""
-    told, same = kg.dataset("asserted"), [rule for rule in rules.rules if rule.head.p == SAME]
-    counts = TripleCounts.of(kg.store, told.default)
-    for group in rounds.find_clashes(kg.store, told, same, counts, _label(kg)):
+    asserted, same = kg.dataset("asserted"), [rule for rule in rules.rules if rule.head.p == SAME]
+    counts = TripleCounts.of(kg.store, asserted.default)
+    for group in rounds.find_clashes(kg.store, asserted, same, counts, _label(kg)):
         ends = {t.o for t in group.clashes[0].triples}, {t.s for t in group.clashes[0].triples}
         for one, other in (sorted(both) for both in ends if len(both) == 2):
             if kg.holds(to_sparql(Ask(pt.TriplePattern(iri(one), SAME, iri(other))))):
@@ -625,8 +625,8 @@ def list_left_out(kg: KnowledgeGraph) -> list[tuple[str, str]]:
     for rule in compile_rules(kg.store, asserted).rules:
         term = rule.head.o if rule.head.p == TYPE else rule.head.p
         if rule.axiom is not None and isinstance(term, ox.NamedNode):
-            told = rule.axiom.text(_label(kg)), term.value
-            asked += ((told, query.where) for query, _ in rounds.queries([rule], counts))
+            named = rule.axiom.text(_label(kg)), term.value
+            asked += ((named, query.where) for query, _ in rounds.queries([rule], counts))
     lacking, number, size = dict[tuple[str, str], None](), pt.var("number"), kg.store.capabilities.parts
     for start in range(0, len(asked), size):
         some = asked[start : start + size]

@@ -113,10 +113,10 @@ def ask(
     way = route(kg, question, **options)
     if way.given is not None:
         return _note(kg, way.given)
-    found, old = _read(kg, question, way.said, options)
-    computing = find_uncomputed(found.question.text)
+    hits, old = _read(kg, question, way.said, options)
+    computing = find_uncomputed(hits.question.text)
     facts, resolved = retrieval.verifying.StoreFacts(kg), generation.resolve(model)
-    read = generation.answer(found.question.text, found.context, resolved, computing=computing, graph=facts)
+    read = generation.answer(hits.question.text, hits.context, resolved, computing=computing, graph=facts)
     return _note(kg, replace(read, why=way.why, offered=way.offered), old)
 
 
@@ -223,11 +223,11 @@ def _read(
     """Return what is to be read, and what is to be said of an index that is older than the graph."""
     index, retriever = options.get("index", "main"), options.get("retriever")
     old = None if retriever is not None else freshen(kg, index, write=kg.keeps_counts)
-    found = retrieve(
+    retrieval = retrieve(
         kg, question, k=options.get("k"), index=index, settings=options.get("settings"),
         retriever=retriever, ranker=options.get("ranker"), why=why,
     )  # fmt: skip
-    return found, old
+    return retrieval, old
 
 
 def _note(kg: KnowledgeGraph, given: Answer, old: str | None = None) -> Answer:

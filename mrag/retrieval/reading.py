@@ -174,10 +174,10 @@ class _Reading(Child):
             if not self.spent:
                 raise
             late = isinstance(error, QueryTimeout)
-            told = "The process that read the question has ended, most likely for want of memory."
+            reason = "The process that read the question has ended, most likely for want of memory."
             if late:
-                told = f"The question was not read within {seconds:g} s, and its reading was ended."
-            raise (QueryTimeout if late else StoreError)(told, hint="Ask it in fewer words.") from error
+                reason = f"The question was not read within {seconds:g} s, and its reading was ended."
+            raise (QueryTimeout if late else StoreError)(reason, hint="Ask it in fewer words.") from error
 
     def _ask(self, request: tuple[Any, ...], deadline: float) -> Any:
         from mrag.retrieval.reading_child import outcome, unpack

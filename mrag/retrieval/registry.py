@@ -68,25 +68,25 @@ class GuardedRanker:
         except MragError:
             raise
         except Exception as error:  # another package raises what it likes
-            told = brief(f"{type(error).__name__}: {error}", _SHOWN).rstrip(": ")
-            raise RankerError(f"The ranker {self.name} failed: {told}.", hint=self.hint) from error
+            message = brief(f"{type(error).__name__}: {error}", _SHOWN).rstrip(": ")
+            raise RankerError(f"The ranker {self.name} failed: {message}.", hint=self.hint) from error
         query = queries.get("completion/present")
         rows = (row for text in query.batches("term", list(_iris(hits))) for row in self.kg.select(text))
         there = {str(term) for (term,) in rows}
         if missing := sorted(hits.keys() - there):
-            told = "The ranker %s found entities that the graph does not have: %d, such as %r; left out."
-            logger.warning(told, self.name, len(missing), missing[0])
+            message = "The ranker %s found entities that the graph does not have: %d, such as %r; left out."
+            logger.warning(message, self.name, len(missing), missing[0])
         kept = [hit for name, hit in hits.items() if name in there]
         return [replace(hit, rank=rank) for rank, hit in enumerate(kept, start=1)]
 
     def _check(self, hit: object) -> Hit:
         """Return a hit with plain values."""
         if not isinstance(hit, Hit) or not isinstance(hit.iri, str):
-            told = f"gave {type(hit).__name__} {str(hit)[:80]!r}, which is no hit"
-            raise RankerError(f"The ranker {self.name} {told}.", hint=self.hint)
+            problem = f"gave {type(hit).__name__} {str(hit)[:80]!r}, which is no hit"
+            raise RankerError(f"The ranker {self.name} {problem}.", hint=self.hint)
         if not math.isfinite(score := float(hit.score)):
-            told = f"gave {hit.iri[:200]} the score {score}"
-            raise RankerError(f"The ranker {self.name} {told}.", hint=self.hint)
+            problem = f"gave {hit.iri[:200]} the score {score}"
+            raise RankerError(f"The ranker {self.name} {problem}.", hint=self.hint)
         given: object = hit.reasons
         reasons = (given,) if isinstance(given, str) else hit.reasons
         return Hit(hit.iri, score, 0, tuple(map(str, reasons)))
@@ -233,8 +233,8 @@ class _Loaded:
         except MragError:
             raise
         except Exception as error:
-            told = f"The ranker {name} cannot be made: {type(error).__name__}: {error}."
-            raise RankerError(told, hint=hint) from error
+            problem = f"The ranker {name} cannot be made: {type(error).__name__}: {error}."
+            raise RankerError(problem, hint=hint) from error
         if not isinstance(made, Ranker):
             raise RankerError(f"{self.entry.value} does not make a ranker: it has no method rank.", hint=hint)
         return GuardedRanker(name, made, asked.kg, hint)

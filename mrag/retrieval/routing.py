@@ -131,8 +131,8 @@ def route(kg: KnowledgeGraph, question: str | Question | Retrieval, **options: U
         shown = _with_images(kg, asked, options)
         return Routed(replace(shown, why=pictured or ASKED_FOR), "")
     if how == "complete" or (texts is not None and asked.image is None):
-        told = _complete(kg, asked, route._replace(given=None), options)
-        return told if told.given is not None or route.given is None else route._replace(why="")
+        completion = _complete(kg, asked, route._replace(given=None), options)
+        return completion if completion.given is not None or route.given is None else route._replace(why="")
     return route
 
 
@@ -282,10 +282,10 @@ def rules_notice(kg: KnowledgeGraph, given: Answer) -> str | None:
     missing = kg.cached(
         "axioms left out", lambda: list(kg.kept("left_out", lambda: reasoning.run.list_left_out(kg)))
     )
-    told = [one for one in missing if f"<{one[1]}>" in given.computed.query]
-    if not told:
+    concerned = [one for one in missing if f"<{one[1]}>" in given.computed.query]
+    if not concerned:
         return None
-    words = list(dict.fromkeys(text for text, _ in told))
+    words = list(dict.fromkeys(text for text, _ in concerned))
     more = f" and {len(words) - 3} more" if len(words) > 3 else ""
     return f"The server's rules do not carry out: {'; '.join(words[:3])}{more}. What follows is not counted."
 

@@ -113,23 +113,23 @@ class StoreFacts:
     def _things(self, sentence: str, context: Context) -> list[URIRef]:
         names = ContextNames(context.lines)
         common = names.classes | names.properties
-        told = tokens(sentence)
-        mentions = names.find(sentence, told)
+        words = tokens(sentence)
+        mentions = names.find(sentence, words)
         named = {t for m in mentions for t in m.terms if isinstance(t, URIRef) and t not in common}
         inside = {i for m in mentions for i in range(max(m.first, 0), m.last) if not m.terms <= common}
-        unknown = self._call(sentence, [i for i in range(len(told)) if i not in inside])
+        unknown = self._call(sentence, [i for i in range(len(words)) if i not in inside])
         return [*unknown, *sorted(named - set(unknown), key=str)][:_THINGS]
 
     def _call(self, sentence: str, free: Sequence[int]) -> list[URIRef]:
         """Return what is called as runs of words of a sentence are, the longest runs first."""
-        told = tokens(sentence)
+        words = tokens(sentence)
         runs = [[i for _, i in some] for _, some in groupby(enumerate(free), key=lambda x: x[1] - x[0])]
         forms: dict[str, None] = {}
         for size in range(_WORDS, 0, -1):
             for run in runs:
                 for first, last in zip(run, run[size - 1 :], strict=False):
-                    start, end = told[first].start, told[last].end
-                    if size > 1 or not (is_stopword(told[first].key) or len(told[first].raw) < 2):
+                    start, end = words[first].start, words[last].end
+                    if size > 1 or not (is_stopword(words[first].key) or len(words[first].raw) < 2):
                         forms[sentence[start:end].removesuffix("'s").removesuffix("’s")] = None
                         forms[sentence[start : end + 1].strip(" ,;:!?")] = None  # "Acme Inc."
         wanted = [
@@ -152,8 +152,8 @@ class StoreFacts:
             return []
         rows = self.kg.select(queries.get("context/between").bind(s_o=pairs)).rows
         triples = [Triple(s, p, o) for s, p, o in rows]  # type: ignore[arg-type]  # all are bound
-        (found,) = lines_of(self.kg, [triples], len(triples))
-        return list(found.lines)
+        (context,) = lines_of(self.kg, [triples], len(triples))
+        return list(context.lines)
 
 
 _SECONDS: Final = 30.0
@@ -208,10 +208,10 @@ def _compute_again(kg: KnowledgeGraph, value: Mapping[str, Any]) -> Recomputed:
     wrong = []
     if said and not untold and why not in read.whys:
         wrong.append("why it was answered so is not what is found now")
-    told = part_of(WHY, bool(said) and not untold, untold or "it does not tell")
+    reason = part_of(WHY, bool(said) and not untold, untold or "it does not tell")
     unknown = untold or ("" if said else "it does not tell why")
     soft, doubtful = _certainty(kg, value, read, unknown)
-    parts = [CheckedPart(READING, "recomputed"), soft, told]
+    parts = [CheckedPart(READING, "recomputed"), soft, reason]
     # A model moves the certainty, of which a notice tells.
     apart = ("why", "readings", "confidence", *(("notice",) if said != why else ()))
     own = () if read.given.computed is None else read.given.computed.ignored
@@ -235,12 +235,12 @@ def _read(
         before = _read(kg, known.before.question, known.before, known.before.why)
         left = before.given.computed.ignored if before.given and before.given.computed else ()
         if before.given is None or (left and known.before.why != ALMOST):
-            told = f"the question before it, “{known.before.question}”, is not known to be read so"
-            wrong = f"{told}: {before.wrong}" if before.wrong and known.before.why else ""
-            return _Read(note=told, wrong=wrong)
+            note = f"the question before it, “{known.before.question}”, is not known to be read so"
+            wrong = f"{note}: {before.wrong}" if before.wrong and known.before.why else ""
+            return _Read(note=note, wrong=wrong)
         if known.before.why.removesuffix(HELPED) not in before.whys:
-            told = "why the question before it was answered so is not what is found now"
-            return _Read(note=told, wrong=told if known.before.why else "")
+            note = "why the question before it was answered so is not what is found now"
+            return _Read(note=note, wrong=note if known.before.why else "")
     reading = None
     for one in _readings(kg, question, known):
         if not said or said.removesuffix(HELPED) in one.whys:
@@ -295,8 +295,8 @@ def _denials(
 ) -> list[str]:
     """Return that a query says nothing of what a model cannot have read otherwise, if so."""
     missing, _ = left_out(lexicon_of(kg), question, known.plan)
-    told = {word.lower() for word in ignored}
-    left = [f"“{w}”" for w in missing if w not in told and (own is None or w in own)]
+    ignored_words = {word.lower() for word in ignored}
+    left = [f"“{w}”" for w in missing if w not in ignored_words and (own is None or w in own)]
     return [f"the query says nothing of {', '.join(left)}"] if left else []
 
 
@@ -339,9 +339,9 @@ def _certainty(
         if unknown:
             return CheckedPart(CERTAINTY, "not checked", unknown), []
         if (tried := next(tries, None)) is None:
-            told = f"it says {said['confidence']}, and {read.given.to_json()['confidence']} is computed now"
-            wrong = f"the certainty or the other readings are not what is computed now: {told}"
-            return CheckedPart(CERTAINTY, "not checked", told), [wrong]
+            note = f"it says {said['confidence']}, and {read.given.to_json()['confidence']} is computed now"
+            wrong = f"the certainty or the other readings are not what is computed now: {note}"
+            return CheckedPart(CERTAINTY, "not checked", note), [wrong]
         attempt = _attempt(kg, str(value["question"]), before, read.number, learnt=read.learnt, tried=tried)
         now = attempt.answer.to_json() if attempt is not None and attempt.answer is not None else now
     return CheckedPart(CERTAINTY, "recomputed"), []
@@ -368,11 +368,11 @@ def _compare(
     now = {**now, **hurried}
     # Its doubt is that of its certainty, or it is not written as answers are; older ones have no words.
     apart = (*apart, "doubt", *(() if "words" in value else ("words",)))
-    known, told = (
+    known, before = (
         _timeless({name: part for name, part in some.items() if name not in apart}) for some in (now, value)
     )
     kept = {"text", "sentences", "citations", "question"}
-    wheres = differences(told, known)
+    wheres = differences(before, known)
     fields = dict.fromkeys(where.partition("[")[0].partition(".")[0] for where in wheres)
     said = [
         f"its {name} {'are' if name.endswith('s') else 'is'} not what is computed now"
@@ -433,8 +433,8 @@ def _read_again(kg: KnowledgeGraph, value: Mapping[str, Any], retrieve: Retrieve
             parts.append(CheckedPart("where the files of the images are", "not checked"))
     if value["way"] == "complete":
         parts.append(CheckedPart("what was read in texts, and what is missing", "not checked"))
-    told = f"it says {value['model'] or 'that no model did'}"
-    parts.append(part_of(WRITER, value["model"] is None and bool(whole), told))
+    writer = f"it says {value['model'] or 'that no model did'}"
+    parts.append(part_of(WRITER, value["model"] is None and bool(whole), writer))
     if value["model"] is not None:
         parts.append(CheckedPart("bullets, numbers of items and ids that did not hold", "not checked"))
     notices = [one["notice"] for one in whole] or [None] * (value["model"] is not None)
@@ -453,8 +453,8 @@ def _abstain_again(kg: KnowledgeGraph, value: Mapping[str, Any]) -> Recomputed:
     if alike and value["notice"] in _with_state(kg, [None]):
         parts = (CheckedPart(READING, "recomputed"), CheckedPart(WHY, "recomputed"))
         return Recomputed(parts, sentences=frozenset(s["text"] for s in now["sentences"]))
-    told = "it is answered otherwise now" if given is None else given.text[:200]
-    return Recomputed((CheckedPart(READING, "not checked", told), CheckedPart(WHY, "not checked", why)))
+    note = "it is answered otherwise now" if given is None else given.text[:200]
+    return Recomputed((CheckedPart(READING, "not checked", note), CheckedPart(WHY, "not checked", why)))
 
 
 def _once_more(kg: KnowledgeGraph, value: Mapping[str, Any], retrieve: Retrieve) -> list[Answer]:

@@ -134,8 +134,8 @@ class FusekiStore(SparqlStore):
         """Return the server's name, and its version where its administration tells it."""
         place = f"{self._address.rpartition('/')[0]}/$/server"
         try:
-            told = json.loads(self.http.text(self.http.send("GET", place, repeat=True)))
-            return f"Fuseki {told['version']}"
+            info = json.loads(self.http.text(self.http.send("GET", place, repeat=True)))
+            return f"Fuseki {info['version']}"
         except (StoreError, ValueError, KeyError, TypeError):
             return super().server()
 

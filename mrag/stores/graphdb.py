@@ -139,8 +139,8 @@ class GraphDBStore(StatementsStore):
     def graphs(self) -> list[str]:
         """List the named graphs in order of name."""
         names = [row["contextID"] for row in self._table(f"{self.paths.query}/contexts", "contextID")]
-        found = sorted(n["value"] for n in names if n.get("type") == "uri")
-        self._contexts = [name for name in found if not name.startswith(self.scratch)]
+        iris = sorted(n["value"] for n in names if n.get("type") == "uri")
+        self._contexts = [name for name in iris if not name.startswith(self.scratch)]
         return self._contexts
 
     def _named(self) -> list[str]:
@@ -162,10 +162,10 @@ class GraphDBStore(StatementsStore):
                 self.http.text(self.http.send("PUT", url, repeat=True, data=data, headers=plain))
 
     def _parameters(self, dataset: Dataset, seconds: float | None) -> Mapping[str, str]:
-        found = dict(super()._parameters(dataset, seconds))
+        parameters = dict(super()._parameters(dataset, seconds))
         if {EXPLICIT, UNNAMED} & {*dataset.default} and IMPLICIT not in dataset.default:
-            found["infer"] = "false"
-        return found
+            parameters["infer"] = "false"
+        return parameters
 
     def _seen(self, dataset: Dataset) -> Dataset:
         # Only without a dataset are all triples in sight, what follows from them, and all named graphs:
@@ -194,14 +194,14 @@ class GraphDBStore(StatementsStore):
 
     def _told_caps(self) -> Caps | None:
         """Read where the repository's configuration has answers end; None where it may not be read."""
-        if (told := self.settings()) is None:
+        if (settings := self.settings()) is None:
             return None
         # Others that speak the protocol, such as mrag, know this graph in FROM alone.
-        self.capabilities = replace(self.capabilities, apart="ruleset" in told)
-        rows, seconds = (told.get(name, "0") for name in ("query-limit-results", "query-timeout"))
+        self.capabilities = replace(self.capabilities, apart="ruleset" in settings)
+        rows, seconds = (settings.get(name, "0") for name in ("query-limit-results", "query-timeout"))
         if not (rows + seconds).isdigit():
             return None
-        partial = told.get(_THROWS) != "true" and int(seconds) > 0
+        partial = settings.get(_THROWS) != "true" and int(seconds) > 0
         return Caps(int(rows) or None, int(seconds) if partial else None, _CONFIGURATION)
 
     def _check_end(self, query: str, seconds: float | None, began: float) -> None:
@@ -254,8 +254,8 @@ class GraphDBStore(StatementsStore):
         """Return the server's name and version, and the repository's size."""
         size = self._size()
         try:
-            told = json.loads(self._get(f"{self.base}/rest/info/version", "application/json"))
-            version = f"GraphDB {told.get('productVersion', '')}".strip()
+            info = json.loads(self._get(f"{self.base}/rest/info/version", "application/json"))
+            version = f"GraphDB {info.get('productVersion', '')}".strip()
         except (EndpointError, ValueError, AttributeError):
             version = f"RDF4J protocol {self._get(f'{self.base}/protocol')}"
         return f"{version}, {size:,} asserted triples"
@@ -306,8 +306,8 @@ class GraphDBStore(StatementsStore):
     def _table(self, url: str, *names: str) -> list[dict[str, dict[str, str]]]:
         """Return the rows of a table, in which each of the columns has a value."""
         try:
-            found = json.loads(self._get(url, "application/sparql-results+json"))
-            rows = found["results"]["bindings"]
+            table = json.loads(self._get(url, "application/sparql-results+json"))
+            rows = table["results"]["bindings"]
             if all(isinstance(row[name]["value"], str) for row in rows for name in names):
                 return cast("list[dict[str, dict[str, str]]]", rows)
         except (json.JSONDecodeError, KeyError, TypeError) as error:
@@ -382,12 +382,12 @@ class GraphDBSimilarity:
 
     def get(self, name: str) -> ServerIndexInfo:
         """Return what is known of an index."""
-        found = {info.name: info for info in self.indexes()}
-        if name not in found:
-            there = ", ".join(found) or "none"
+        indexes = {info.name: info for info in self.indexes()}
+        if name not in indexes:
+            there = ", ".join(indexes) or "none"
             what = f"There is no similarity index {name!r} on the server; there are: {there}."
             raise MissingIndex(what, hint="Build it with `mrag index`.")
-        return found[name]
+        return indexes[name]
 
     def create(
         self, name: str, query: str, on_status: Callable[[str], None] | None = None
@@ -445,14 +445,14 @@ class GraphDBSimilarity:
         # a page.
         try:
             response = self.store.http.send("GET", self._url, repeat=True, headers=self._headers)
-            found = json.loads(self.store.http.text(response) or "[]")
+            reply = json.loads(self.store.http.text(response) or "[]")
         except EndpointError as error:
             if error.status in _CLOSED:
                 return None
             raise
         except json.JSONDecodeError:
             return None
-        return found if isinstance(found, list) else None
+        return reply if isinstance(reply, list) else None
 
     def _make(self, method: str, body: dict[str, Any]) -> None:
         headers = {**self._headers, "Content-Type": "application/json"}
@@ -460,11 +460,11 @@ class GraphDBSimilarity:
         http.text(http.send(method, self._url, repeat=False, data=data, headers=headers))
 
     def _hits(self, text: str, k: int) -> list[tuple[str, float]]:
-        found: dict[str, float] = {}
+        scores: dict[str, float] = {}
         for iri, score in self.store.select(text, _ALL):
             if isinstance(iri, URIRef):
-                found.setdefault(str(iri), float(str(score)) if score is not None else 0.0)
-        return sorted(found.items(), key=lambda hit: (-hit[1], hit[0]))[:k]
+                scores.setdefault(str(iri), float(str(score)) if score is not None else 0.0)
+        return sorted(scores.items(), key=lambda hit: (-hit[1], hit[0]))[:k]
 
     def _wait(self, name: str, on_status: Callable[[str], None] | None) -> ServerIndexInfo:
         deadline, pause = time.monotonic() + _PATIENCE, 0.1

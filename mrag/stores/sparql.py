@@ -234,8 +234,8 @@ class SparqlStore(BaseStore):
         How a server cuts rows that need no data tells its limit; it is asked for more as answers grow.
         """
         while self._caps is None and count >= self._proven:
-            if not self._proven and (told := self._told_caps()) is not None:
-                self._caps = told
+            if not self._proven and (caps := self._told_caps()) is not None:
+                self._caps = caps
                 break
             wanted = max(_PROBE, self._proven * 10)
             text = to_sparql(Select((var("nothing"),), numbers(3), limit=wanted))

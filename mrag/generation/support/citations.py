@@ -82,8 +82,8 @@ def is_own(text: str, lines: Sequence[Line]) -> bool:
     given = [shown.get(line.id, line) for line in lines]
     for language in ("en", *(name for name in PHRASES if name != "en"), "und"):
         for person, kind in ((False, False), (True, False), (False, True))[: None if language == "en" else 1]:
-            told = verbalise(given, language=language, person=person, kind=kind)
-            if len(told) == 1 and told[0].text == text:
+            sentences = verbalise(given, language=language, person=person, kind=kind)
+            if len(sentences) == 1 and sentences[0].text == text:
                 return True
     names = [
         f"{own[0].labels[0]} ({', '.join(dict.fromkeys(map(value, own)))})"
@@ -115,15 +115,15 @@ def describe(text: str, subjects: Collection[frozenset[Term]], lines: Sequence[L
 
 def _has_clause(line: Line, wanted: tuple[str, ...]) -> bool:
     whole = str(line.triple.o)
-    told = tokens(whole)
-    form = tuple(word.key for word in told)
+    words = tokens(whole)
+    form = tuple(word.key for word in words)
     size, name = len(wanted), keys(line.labels[0])
 
     def is_broken(at: int) -> bool:
         """Return whether a clause may begin or end before a word: a mark stands there, or nothing."""
-        if not 0 < at < len(told):
+        if not 0 < at < len(words):
             return True
-        return any(c in ",;:.!?()—–" for c in whole[told[at - 1].end : told[at].start])
+        return any(c in ",;:.!?()—–" for c in whole[words[at - 1].end : words[at].start])
 
     for at in range(len(form) - size + 1):
         if form[at : at + size] != wanted:
@@ -131,7 +131,7 @@ def _has_clause(line: Line, wanted: tuple[str, ...]) -> bool:
         start, last = at, at + size
         while not is_broken(start) and form[start - 1] in _SMALL_WORDS:
             start -= 1
-        sentence = re.split(r"[.!?;:]", whole[: told[at].start])[-1]
+        sentence = re.split(r"[.!?;:]", whole[: words[at].start])[-1]
         if {fold(word) for word in re.findall(r"\w+(?:['’]\w+)?", sentence)} & NEGATIONS or "n't" in sentence:
             continue
         opens = is_broken(start) or form[start - 1] in _OPENS
@@ -311,11 +311,11 @@ class Citer:
 
     def _speak_of(self, question: str) -> frozenset[Term]:
         """Return the things that a question names, without those whose possession alone is asked about."""
-        told = tokens(question)
-        mentions = [m for m in self.names.find(question, told) if m.terms - self._common]
+        words = tokens(question)
+        mentions = [m for m in self.names.find(question, words) if m.terms - self._common]
         things: set[Term] = set()
         for mention in mentions:
-            nouns = owners(question, told, mention, mentions)
+            nouns = owners(question, words, mention, mentions)
             if not nouns or nouns & self._relations.words:
                 things.update(mention.terms)
         return self._things(things)
@@ -524,10 +524,10 @@ class Citer:
         That the context does not speak of something holds of words that the context does not have.
         """
         evidence: list[Line] = []
-        told = {stem(w.raw) for line in self._every.lines for w in tokens(" ".join(line.labels))}
+        known = {stem(w.raw) for line in self._every.lines for w in tokens(" ".join(line.labels))}
         for part in _PATTERNS["parts"].split(text):
             left = self._beyond(part, _OF_REFUSALS)
-            if not left or (_PATTERNS["nothing_said"].search(part) and not {stem(w) for w in left} & told):
+            if not left or (_PATTERNS["nothing_said"].search(part) and not {stem(w) for w in left} & known):
                 continue
             lines = self.claims(part, before)
             if lines is None:
@@ -594,8 +594,8 @@ def supports(
     """Find what each sentence of a text rests on, pronouns and items of lists by what stands before them."""
     judgements: list[tuple[Support, frozenset[Term], str]] = []
     subjects: frozenset[Term] = frozenset()
-    told = [piece[:2] for piece in pieces]
-    for (_, text, ids), items, under in zip(pieces, items_after(told), leads_of(told), strict=True):
+    texts = [piece[:2] for piece in pieces]
+    for (_, text, ids), items, under in zip(pieces, items_after(texts), leads_of(texts), strict=True):
         own = citer.limit(ids) if cited else citer
         support = own.support(text, ids, subjects, lead=text.endswith(":"), items=items, under=under)
         judgements.append((support, subjects, under))
@@ -850,11 +850,11 @@ class PictureCiter(Citer):
 
     def _word(self, name: str, thing: str) -> list[Line]:
         """Return the lines with the words of one thing: a text of an image, or what is said of a part."""
-        told = [word for word in tokens(thing) if word.key not in _SMALL]
-        wanted = [stem(word.raw) for word in told]
+        thing_words = [word for word in tokens(thing) if word.key not in _SMALL]
+        wanted = [stem(word.raw) for word in thing_words]
         if (
             not wanted
-            or {word.key for word in told} & (NEGATIONS | _NUMBERS.keys())
+            or {word.key for word in thing_words} & (NEGATIONS | _NUMBERS.keys())
             or re.search(r'[\d"]', thing)
         ):
             return []

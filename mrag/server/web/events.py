@@ -88,14 +88,14 @@ class Prepared:
 
 
 def events(
-    kg: KnowledgeGraph, ready: Prepared, folder: Path | None, told: Mapping[str, bool] | None = None
+    kg: KnowledgeGraph, ready: Prepared, folder: Path | None, parts: Mapping[str, bool] | None = None
 ) -> Generator[dict[str, Any], None, None]:
     """Answer a question and yield what happens, with the whole for the page or, by what is told, in lines."""
     display = Display(kg)
 
     def whole(given: Answer, context: Context) -> dict[str, Any]:
-        if told is not None:
-            return {"answer": given.to_json(), "lines": list(lines_of(given, **told))}
+        if parts is not None:
+            return {"answer": given.to_json(), "lines": list(lines_of(given, **parts))}
         return _whole(kg, given, context, display, folder)
 
     if ready.given is not None:

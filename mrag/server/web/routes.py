@@ -186,8 +186,8 @@ class Questions(PageView):
 
     def labels(self, values: Values) -> dict[str, str]:
         """Return the labels of things, of those that have one."""
-        found = self.kg.labels(list_value(values, "iris", MAX_LABELLED, MAX_IRI))
-        return {iri: label for iri, label in found.items() if label}
+        labels = self.kg.labels(list_value(values, "iris", MAX_LABELLED, MAX_IRI))
+        return {iri: label for iri, label in labels.items() if label}
 
     async def ask(self, request: Request, values: Values) -> Response:
         """Answer a question as a stream of JSON lines: what was found, text as it is written, the whole.
@@ -200,8 +200,8 @@ class Questions(PageView):
         how = cast(How, choice_value(values, "how", HOWS))
         reading = int_value(values, "reading", 1, 1, 100) if "reading" in values else None
         follows = object_value(values, "follows", *FOLLOWED)
-        told = object_value(values, "told", *TOLD)
-        shown = None if told is None else {name: bool(wanted) for name, wanted in told.items()}
+        members = object_value(values, "told", *TOLD)
+        shown = None if members is None else {name: bool(wanted) for name, wanted in members.items()}
         why_read = self.api.choice.given(values)
         engine: Engine = request.app.state.engine
         if how == "plan" and why_read:

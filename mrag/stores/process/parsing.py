@@ -311,7 +311,7 @@ def read_files(
     """Yield the statements of files as N-Triples, or N-Quads, and between them the bytes read so far."""
     notes = LoadNotes()
     done = [0] * len(sources)
-    told = 0
+    last = 0
 
     def noted(at: int) -> Any:
         def note(count: int) -> None:
@@ -331,9 +331,9 @@ def read_files(
         lines, format = _place(quads, *into), ox.RdfFormat.N_QUADS
     while piece := ox.serialize(islice(lines, part), format=format):
         yield piece
-        if sum(done) - told >= _NOTED:
-            told = sum(done)
-            yield told
+        if sum(done) - last >= _NOTED:
+            last = sum(done)
+            yield last
     yield sum(done)
     return notes
 
