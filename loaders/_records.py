@@ -329,7 +329,7 @@ class Records(ABC):
             raise error
         self.report.note(Problem("broken JSON", "the file", error.message.rstrip(".")))
 
-    def listed(self, where: str, row: Mapping[str, Any], name: str) -> list[Any]:
+    def list_field(self, where: str, row: Mapping[str, Any], name: str) -> list[Any]:
         """Return a field of a record that is a list; one that is not is bad, and read as none."""
         value = row.get(name)
         if value is not None and not isinstance(value, list):

@@ -345,7 +345,7 @@ class Source:
                 # Half the time of the loop below.
                 yield from parsed
                 return
-            for quad in chain.from_iterable(map(_described, parsed)):
+            for quad in chain.from_iterable(map(_describe, parsed)):
                 s, o, g = quad.subject, quad.object, quad.graph_name
                 if any(isinstance(term, ox.BlankNode) for term in (s, o, g)):
                     quad = ox.Quad(skolem(s), quad.predicate, skolem(o), skolem(g))
@@ -362,7 +362,7 @@ class Source:
         with self.checked(on_read) as stream:
             for number, line in enumerate(io.BufferedReader(stream, _CHUNK), start=1):  # type: ignore[type-var]
                 try:
-                    yield from chain.from_iterable(map(_described, ox.parse(line, self.format)))
+                    yield from chain.from_iterable(map(_describe, ox.parse(line, self.format)))
                 except (SyntaxError, ValueError) as error:
                     notes.rejected.append(checks.RejectedLine(str(self.path), number, _reason(error)))
 
@@ -388,7 +388,7 @@ class Source:
         )
 
 
-def _described(quad: ox.Quad) -> tuple[ox.Quad, ...]:
+def _describe(quad: ox.Quad) -> tuple[ox.Quad, ...]:
     """Return a statement; where its object is a triple (RDF 1.2, RDF-star), as RDF 1.1 describes that one.
 
     Servers write such triples in ways of their own, or know none.
@@ -402,7 +402,7 @@ def _described(quad: ox.Quad) -> tuple[ox.Quad, ...]:
         node = ox.BlankNode(hashlib.blake2b(str(o).encode(), digest_size=8).hexdigest())
         quads = [ox.Quad(quad.subject, quad.predicate, node, g)]
     for part, term in zip(parts, (o.subject, o.predicate, o.object), strict=True):
-        quads += _described(ox.Quad(node, ox.NamedNode(RDF + part), term, g))
+        quads += _describe(ox.Quad(node, ox.NamedNode(RDF + part), term, g))
     return tuple(quads)
 
 

@@ -179,15 +179,15 @@ class SceneGraphs(Records):
             yield from self._caption(where, image, part(row[key]), row)
         # Objects come first, whatever the order of the keys: relations and attributes point at them.
         named: dict[int, str] = {}
-        for thing in self.listed(where, row, "objects"):
+        for thing in self.list_field(where, row, "objects"):
             yield from self._object(where, image, thing, named)
-        for thing in self.listed(where, row, "attributes"):
+        for thing in self.list_field(where, row, "attributes"):
             # The file of attributes repeats each object, with its attributes.
             inner = thing.get("attribute", thing) if isinstance(thing, dict) else thing
             yield from self._object(where, image, inner, named)
-        for relation in self.listed(where, row, "relationships"):
+        for relation in self.list_field(where, row, "relationships"):
             yield from self._relationship(where, image, relation, named)
-        for region in self.listed(where, row, "regions"):
+        for region in self.list_field(where, row, "regions"):
             yield from self._visual_region(where, image, region, named)
 
     def _image_data(self, image: str, row: Row) -> Iterator[str]:
@@ -202,10 +202,10 @@ class SceneGraphs(Records):
     def _caption(self, where: str, image: str, name: str, row: Row) -> Iterator[str]:
         # A slash is encoded in names, so that no two of them run together.
         region_name = f"{name}/{part(row['region_id']) if row.get('region_id') is not None else 0}"
-        captions = [row["caption"]] if row.get("caption") else self.listed(where, row, "captions")
+        captions = [row["caption"]] if row.get("caption") else self.list_field(where, row, "captions")
         yield from self._region(where, image, region_name, captions)
         region = f"{BASE}region_{region_name}"
-        for triple in self.listed(where, row, "triples"):
+        for triple in self.list_field(where, row, "triples"):
             if not (isinstance(triple, list) and len(triple) == 3 and all(map(_says, triple))):
                 self.bad("wrong value", where, f"{str(triple)[:80]} is not three texts")
                 continue
@@ -225,10 +225,10 @@ class SceneGraphs(Records):
             self.bad("missing field", where, "an object has no object_id")
             return
         iri = named[number] = f"{BASE}object_{number}"
-        names = self.listed(where, thing, "names") or [thing.get("name")]
+        names = self.list_field(where, thing, "names") or [thing.get("name")]
         yield from self._thing(image, iri, [*filter(_says, names)])
         yield from self._box(iri, thing)
-        for attribute in self.listed(where, thing, "attributes"):
+        for attribute in self.list_field(where, thing, "attributes"):
             if _says(attribute):
                 yield from self._attribute(iri, attribute)
             else:
@@ -260,11 +260,11 @@ class SceneGraphs(Records):
         yield from self._region(where, image, str(number), [phrase] if phrase else [])
         yield from self._box(f"{BASE}region_{number}", row)
         inside = dict(named)
-        for thing in self.listed(where, row, "objects"):
+        for thing in self.list_field(where, row, "objects"):
             yield from self._object(where, image, thing, inside)
             if whole(number_of := _id_of(thing, "object_id")) and (iri := inside.get(number_of)):
                 yield f"<{iri}> {_p('inRegion')} <{BASE}region_{number}> .\n"
-        for relation in self.listed(where, row, "relationships"):
+        for relation in self.list_field(where, row, "relationships"):
             yield from self._relationship(where, image, relation, inside)
 
     def _region(self, where: str, image: str, name: str, captions: Iterable[Any]) -> Iterator[str]:
@@ -511,7 +511,7 @@ class Fashionpedia(Records):
                 f'{s} {has_category} {category} .\n{s} {is_crowd} "{crowd}"{INTEGER} .\n'
             )
             self.report.triples += 4
-            for at in self.listed(f"annotation {number}", row, "attribute_ids"):
+            for at in self.list_field(f"annotation {number}", row, "attribute_ids"):
                 if whole(at) and (attribute := attributes.get(at)) is not None:
                     yield f"{s} {has_attribute} {attribute} .\n"
                 else:

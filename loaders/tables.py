@@ -122,7 +122,7 @@ class DelimitedRows:
 
     def __iter__(self) -> Iterator[Row]:
         """Yield the rows."""
-        with self._opened() as stream:
+        with self._open() as stream:
             rows, at, number = self._reader(stream), 0, 0
             try:
                 self.columns = self._names(next((row for row in rows if row), []))
@@ -143,7 +143,7 @@ class DelimitedRows:
                 ) from error
 
     @contextmanager
-    def _opened(self) -> Iterator[TextIO]:
+    def _open(self) -> Iterator[TextIO]:
         source = Source(self._path, ox.RdfFormat.JSON_LD, self._path.suffix.lower() == ".gz", "")
         total, note = source.size(), self._note
         csv.field_size_limit(_LONGEST)

@@ -41,7 +41,7 @@ class CheckResult:
     hint: str = ""
 
 
-def checked(what: str, look: Callable[[], Iterator[CheckResult]]) -> list[CheckResult]:
+def run_checks(what: str, look: Callable[[], Iterator[CheckResult]]) -> list[CheckResult]:
     """Return the results of some checks; an error is the result of the one that it ended."""
     try:
         return list(look())

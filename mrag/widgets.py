@@ -51,7 +51,7 @@ class NotebookView(ABC):
         self.value: dict[str, Any] = {"kind": self.kind}
 
     @abstractmethod
-    def changed(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+    def change(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """Return what of the value is another one after an action; the message of a `MragError` is shown."""
 
     @abstractmethod
@@ -60,7 +60,7 @@ class NotebookView(ABC):
     def act(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """Do what a person asks for, as `panel.js` sends it, and return the new value."""
         try:
-            self.value = {**self.value, "problem": "", **self.changed(asked)}
+            self.value = {**self.value, "problem": "", **self.change(asked)}
         except MragError as error:
             self.value = {**self.value, "problem": error.message}
         return self.value
@@ -141,7 +141,7 @@ class AnswerView(NotebookView):
             "proofs": {},
         }
 
-    def changed(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+    def change(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """Prove the cited triple that `why` names."""
         wanted = _text(asked, "why")
         citation = next((c for c in self.answer.citations if c.line_id == wanted), None)
@@ -172,9 +172,9 @@ class EntityView(NotebookView):
     def __init__(self, kg: KnowledgeGraph, start: str) -> None:
         super().__init__()
         self.kg = kg
-        self.value |= self.changed({"iri": start})
+        self.value |= self.change({"iri": start})
 
-    def changed(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+    def change(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """Go to the entity `iri`."""
         name = str(iri(_text(asked, "iri"), self.kg.prefixes))
         display = Display(self.kg)
@@ -251,7 +251,7 @@ class MarksView(NotebookView):
         """Return the concept that was learnt: its hypothesis can be kept as a class."""
         return self.feedback.best if self.feedback else None
 
-    def changed(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+    def change(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """Learn from the marks `liked` and `disliked`."""
         liked, disliked = _texts(asked, "liked"), _texts(asked, "disliked")
         marks = {"liked": liked, "disliked": disliked, "concept": None, "proposals": []}

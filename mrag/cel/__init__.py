@@ -48,7 +48,7 @@ if TYPE_CHECKING:
         instances_among,
         quality,
         read_problems,
-        sampled_negatives,
+        sample_negatives,
     )
     from mrag.cel.rerank import (
         ClassExpressionReranker,
@@ -97,7 +97,7 @@ __all__ = [
     "find_concept", "from_dl", "from_manchester", "individuals_among", "instances",
     "instances_among", "instances_query", "keep_concept", "learn_from_marks", "learner", "length",
     "list_concepts", "member_differences", "normal", "quality", "read_problems",
-    "remove_concept", "rerank_by_concept", "sampled_negatives", "sentence", "to_dl",
+    "remove_concept", "rerank_by_concept", "sample_negatives", "sentence", "to_dl",
     "to_manchester", "to_ontology", "to_turtle", "verbalise", "why_satisfied",
 ]  # fmt: skip
 

@@ -423,7 +423,7 @@ def _answers(kg: KnowledgeGraph, expression: ce.Expression) -> bool:
 _FEWEST = 20  # so many negative examples are drawn at least, where there are as many individuals
 
 
-def sampled_negatives(kg: KnowledgeGraph, positives: Iterable[str], *, seed: int = 0) -> list[str]:
+def sample_negatives(kg: KnowledgeGraph, positives: Iterable[str], *, seed: int = 0) -> list[str]:
     """Return individuals drawn from those that are no positive examples, as many as these, but at least 20.
 
     They are no more than individuals of which nothing is said, so that some may be what is looked for.
@@ -434,7 +434,7 @@ def sampled_negatives(kg: KnowledgeGraph, positives: Iterable[str], *, seed: int
     Example:
         >>> import mrag
         >>> with mrag.demo(model="none") as kg:
-        ...     len(sampled_negatives(kg, [kg.prefixes["ex"] + "Virtuoso"]))
+        ...     len(sample_negatives(kg, [kg.prefixes["ex"] + "Virtuoso"]))
         20
     """
     wanted = {*map(str, positives)}
@@ -463,7 +463,7 @@ def class_problem(kg: KnowledgeGraph, name: str, *, seed: int = 0, most: int = 5
     if not members:
         hint = "Reason over the graph first, or check the IRI."
         raise LearningProblemError("This class has no members.", term=name, hint=hint)
-    others = sampled_negatives(kg, members, seed=seed)
+    others = sample_negatives(kg, members, seed=seed)
     if not others:
         raise LearningProblemError("All individuals are members of this class.", term=name)
     chance = random.Random(seed)

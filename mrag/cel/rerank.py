@@ -316,11 +316,11 @@ def learn_from_marks(
     short = [h for h in hypotheses if h.length <= knobs.length] or hypotheses
     chosen = kept.index(short[0]) if short else 0
 
-    def covered(e: Expression) -> tuple[str, ...]:
+    def cover(e: Expression) -> tuple[str, ...]:
         held = instances_among(kg, e, among)
         return tuple(iri for iri in among if iri in held)
 
-    alternatives = tuple(MarkedConcept(h, covered(h.expression)) for h in kept)
+    alternatives = tuple(MarkedConcept(h, cover(h.expression)) for h in kept)
     seconds = time.monotonic() - started
     return Feedback(problem, assumed, alternatives, chosen, tuple(disputed[: knobs.proposals]), seconds)
 
@@ -361,7 +361,7 @@ def conditions_agreeing(
     return [space.expression(first[n]) for n in sorted(first)], disputed
 
 
-def marked_counts(
+def count_marks(
     kg: KnowledgeGraph, expression: Expression, liked: Sequence[str], disliked: Sequence[str]
 ) -> Hypothesis:
     """Return a concept with its counts on marks, as the store counts them."""

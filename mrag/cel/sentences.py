@@ -65,9 +65,9 @@ def limits_of(range: ce.DataRange) -> tuple[Literal, Literal] | None:
     return (limits["minInclusive"], limits["maxInclusive"]) if both else None
 
 
-def merged_limits(e: ce.Expression, single: Callable[[ce.Property], bool]) -> ce.Expression:
+def merge_limits(e: ce.Expression, single: Callable[[ce.Property], bool]) -> ce.Expression:
     """Join the limits of the same values: `≥ 3 ⊓ ≤ 7` of a property with one value."""
-    parts = tuple(merged_limits(p, single) for p in operands(e))
+    parts = tuple(merge_limits(p, single) for p in operands(e))
     e = with_operands(e, parts) if parts else e
     if not isinstance(e, ce.And):
         return e
@@ -448,7 +448,7 @@ class Clauses:
         """Return the clause of a part of a conjunction or a disjunction, in brackets if it is one itself."""
         return f"({self.clause(e)})" if isinstance(e, ce.Connective) else self.clause(e, last)
 
-    def listed(self, names: ce.OneOf) -> str:
+    def list_names(self, names: ce.OneOf) -> str:
         """Return the names of individuals in brackets."""
         return f"({', '.join(map(self.value, names.members))})"
 
@@ -512,7 +512,7 @@ class Clauses:
 
     def _some(self, r: Role, filler: ce.Expression, last: bool) -> str:
         if isinstance(filler, ce.OneOf):
-            listed = f"one of {self.listed(filler)}"
+            listed = f"one of {self.list_names(filler)}"
             return f"{r.carrier} {listed} as {r.noun}" if r.noun else _with(r, listed)
         if r.noun:
             return f"{r.carrier} {_a(r.noun)}{self._that(filler, last)}"
@@ -539,7 +539,7 @@ class Clauses:
     def _count(self, r: Role, start: str, n: int, filler: ce.Expression, last: bool) -> str:
         last = last and not r.what
         if isinstance(filler, ce.OneOf):
-            listed = f"{start} of {self.listed(filler)}"
+            listed = f"{start} of {self.list_names(filler)}"
             if r.noun:
                 return f"{r.carrier} {listed} as {r.noun if n == 1 else r.nouns}"
             return _with(r, listed, n != 1)
@@ -711,7 +711,7 @@ def sentence(kg: KnowledgeGraph, concept: Hypothesis | ce.Expression, *, noun: s
     The `noun` is what the examples are, in the plural, such as `images`.
     """
     e = concept.expression if isinstance(concept, Hypothesis) else concept
-    e = merged_limits(normal(e), _single_valued(kg, e).__contains__)
+    e = merge_limits(normal(e), _single_valued(kg, e).__contains__)
     text = f"Whatever {verbalise(e, names_of(kg, [e]))}"
     if isinstance(concept, Hypothesis):
         text += f": {counts_in_words(concept.counts, noun=noun)}"

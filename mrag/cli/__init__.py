@@ -33,7 +33,7 @@ class _Guarded(commands.Stoppable):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a command by name, imported when it is first looked at."""
         if cmd_name in self.commands and self.commands[cmd_name] is None:
-            self.commands[cmd_name] = _imported(cmd_name)
+            self.commands[cmd_name] = _import_command(cmd_name)
         return super().get_command(ctx, cmd_name)
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
@@ -49,7 +49,7 @@ class _Guarded(commands.Stoppable):
             return super().invoke(*args, **kwargs)
 
 
-def _imported(name: str) -> Any:
+def _import_command(name: str) -> Any:
     """Return a command or a group of commands as typer makes it."""
     module, _, attribute = _COMMANDS[name].partition(".")
     command = getattr(import_module(f"mrag.cli.{module}"), attribute)
@@ -137,10 +137,10 @@ def _run() -> None:
         sys.exit(1)
     except SystemExit:
         if commands.silent():
-            sys.exit(commands.told())
+            sys.exit(commands.report_stop())
         raise
     except KeyboardInterrupt:
-        sys.exit(commands.told())
+        sys.exit(commands.report_stop())
     except BrokenPipeError:
         # Whoever read the output has had enough.
         sys.stderr.close()

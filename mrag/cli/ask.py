@@ -21,8 +21,18 @@ from mrag import generation, images, planning, rdf, retrieval
 from mrag import index as indexes
 from mrag.cli import options
 from mrag.cli.commands import Commands
-from mrag.cli.output import hit_json, say, show, show_data, show_hit, show_json, show_lines, shown, written
-from mrag.cli.serving import asked_of_server
+from mrag.cli.output import (
+    flush,
+    hit_json,
+    print_stream,
+    say,
+    show,
+    show_data,
+    show_hit,
+    show_json,
+    show_lines,
+)
+from mrag.cli.serving import ask_server
 from mrag.config import Settings
 from mrag.errors import ConfigError, ModelError, MragError
 
@@ -42,10 +52,10 @@ def show_answer(
     if as_json:
         show_json(given.to_json(), indent=None if more else 2)
         return
-    show_told(generation.lines_of(given, more=more, **shown))
+    show_parts(generation.lines_of(given, more=more, **shown))
 
 
-def show_told(lines: Iterable[Sequence[str]]) -> None:
+def show_parts(lines: Iterable[Sequence[str]]) -> None:
     """Print the lines of an answer: data on standard output, what is said about them on standard error."""
     for kind, text in lines:
         if kind == "data":
@@ -64,7 +74,7 @@ def follow_ups(talk: retrieval.Conversation, questions: Sequence[str]) -> Iterat
             continue
         again = _AGAIN.fullmatch(question)
         try:
-            yield talk.again(int(again[1])) if again else written(talk.stream(question))
+            yield talk.again(int(again[1])) if again else print_stream(talk.stream(question))
         except MragError as error:
             if not terminal:
                 raise
@@ -164,14 +174,14 @@ def ask(
     more = (pictures.given, follow, teach, model, planner, lang, graph, texts, hops - 1, budget - 4000)
     if not any(more) and (how, ranker, index) in [(way, "hybrid", "main") for way in HOWS[:3]]:
         which = {} if reading is None else {"reading": reading}
-        reply = asked_of_server(place.store, place.kg, {"question": text, "k": k, "how": how, **which}, parts)
+        reply = ask_server(place.store, place.kg, {"question": text, "k": k, "how": how, **which}, parts)
         if reply is not None:
-            show_json(reply["answer"]) if as_json else show_told(reply["lines"])
+            show_json(reply["answer"]) if as_json else show_parts(reply["lines"])
             return
     pictured = how == "images" or (how == "auto" and pictures.given)
     if pictures.given:
         pictures.folder()
-    with place.opened(lang, graph=graph, index=index) as seen:
+    with place.open(lang, graph=graph, index=index) as seen:
         if teach:
             saved = save_reading(seen, text, reading, replacing=True)
             say(f"Saved as {saved.name}.")
@@ -189,10 +199,10 @@ def ask(
                 if number and not as_json:
                     show("")
                 show_answer(given, as_json=as_json, more=True, **{**parts, "way": False})
-                shown()
+                flush()
             return
         query = text if pictures.image is None else mrag.Question(text, pictures.image)
-        given = written(talk.stream(query, reading=reading))
+        given = print_stream(talk.stream(query, reading=reading))
     show_answer(given, as_json=as_json, **parts)
 
 
@@ -212,7 +222,7 @@ def search(
         pictures.folder()
     else:
         _require(text, "TEXT")
-    with place.opened(lang, graph=None if pictures.given else graph, index=index) as seen:
+    with place.open(lang, graph=None if pictures.given else graph, index=index) as seen:
         if pictures.given:
             hits, labels, paths = _images_like(seen, text, pictures, k, ranker)
             rows = [{**hit_json(hit, labels[hit.iri]), "path": paths.get(hit.iri)} for hit in hits]
@@ -271,7 +281,7 @@ def save(
     as_json: options.JsonOption = False,
 ) -> None:
     """Save a question with the plan that answers it; later questions of the same words are read like it."""
-    with place.opened() as graph:
+    with place.open() as graph:
         saved = save_reading(graph, question, reading, name=name, by=by, replacing=replace)
     if as_json:
         show_json(saved.to_json())
@@ -282,7 +292,7 @@ def save(
 @questions_app.command("list")
 def list_(place: options.LabelledPlace, as_json: options.JsonOption = False) -> None:
     """List the saved questions: name, words, reading, who saved them and when."""
-    with place.opened() as graph:
+    with place.open() as graph:
         every = planning.list_questions(graph)
     if as_json:
         show_json([saved.to_json() for saved in every])
@@ -298,7 +308,7 @@ def run(
     name: str, place: options.LabelledPlace, sparql: bool = False, as_json: options.JsonOption = False
 ) -> None:
     """Answer a saved question; with other names, ask it in the same words."""
-    with place.opened() as graph:
+    with place.open() as graph:
         answer = planning.run_question(graph, name)
     show_answer(answer, sparql=sparql, context=False, as_json=as_json)
 
@@ -306,7 +316,7 @@ def run(
 @questions_app.command()
 def remove(name: str, place: options.LabelledPlace) -> None:
     """Remove a saved question."""
-    with place.opened() as graph:
+    with place.open() as graph:
         planning.remove_question(graph, name)
     say(f"Removed: {name}")
 
@@ -370,7 +380,7 @@ def verify(
             raise typer.BadParameter("A receipt is of a check against the graph.", param_hint="--receipt")
         report = generation.verification.check_alone(given)
     else:
-        with place.opened() as graph:
+        with place.open() as graph:
             report = mrag.verify(graph, given)
             if receipt is not None:
                 made = retrieval.verifying.receipt_of(graph, given, report)

@@ -172,7 +172,7 @@ class Stopped(KeyboardInterrupt):
     """A signal came; after a plain `KeyboardInterrupt` Python may end by SIGINT, whatever the code."""
 
 
-def heard() -> int | None:
+def stop_signal() -> int | None:
     """Return the signal that this command was told to stop by; None if it was not."""
     return _heard[0] if _heard else None
 
@@ -183,7 +183,7 @@ def silent() -> bool:
 
 
 @contextmanager
-def kept(words: str | Callable[[], str]) -> Iterator[None]:
+def on_stop(words: str | Callable[[], str]) -> Iterator[None]:
     """State what is kept, and how to resume, if a command is stopped inside; the innermost text is used."""
     try:
         yield
@@ -192,7 +192,7 @@ def kept(words: str | Callable[[], str]) -> Iterator[None]:
         raise
 
 
-def told(words: str = "") -> int:
+def report_stop(words: str = "") -> int:
     """Print on standard error that the command was stopped, and return its exit code."""
     number = next(iter((*_heard, *_seen)), signal.SIGINT)
     if sys.stderr.isatty():
@@ -205,7 +205,7 @@ def told(words: str = "") -> int:
 
 
 def _of(told_to: BaseException) -> str:
-    """Return what the innermost `kept` noted."""
+    """Return what the innermost `on_stop` noted."""
     return next(iter(getattr(told_to, "__notes__", ())), "")
 
 
@@ -217,9 +217,9 @@ class Stoppable(TyperGroup):
         try:
             result = super().invoke(ctx)
         except KeyboardInterrupt as told_to:
-            raise typer.Exit(told(_of(told_to))) from told_to
-        if heard():
-            raise typer.Exit(told("The output above is what there was until then."))
+            raise typer.Exit(report_stop(_of(told_to))) from told_to
+        if stop_signal():
+            raise typer.Exit(report_stop("The output above is what there was until then."))
         return result
 
 
@@ -271,7 +271,7 @@ def _watch(reading: int, done: threading.Event) -> None:
                 continue
             if not _heard:
                 _heard.append(data[0])
-            os._exit(told())
+            os._exit(report_stop())
 
 
 def _quietly() -> None:

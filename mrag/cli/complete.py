@@ -132,7 +132,7 @@ def ask(
     evidence; it enters the graph when its run is accepted.
     """
     chat = generation.resolve(model) if model else None
-    with place.opened() as graph, commands.kept(_ASKED):
+    with place.open() as graph, commands.on_stop(_ASKED):
         source = _passages(graph, texts or [], images, image_model or model, embedder)
         reader: completion.Reader | None = None
         planner: completion.Planner | None = None
@@ -174,7 +174,7 @@ def review(
 
     Each triple is shown with the words it was read from.
     """
-    with place.opened() as graph:
+    with place.open() as graph:
         listed = completion.list_runs(graph) if every else completion.list_runs(graph, "proposed")
         if as_json:
             show_json({"runs": [run.to_json() for run in listed]})
@@ -199,7 +199,7 @@ def accept(
     A run keeps the checks that it was read under (`--functional`, `--shapes` of `mrag complete ask`); they
     are made again against the graph as it is now. Checks given here are made besides.
     """
-    with place.opened() as graph:
+    with place.open() as graph:
         checks = _checks(graph, functional, shapes) if functional or shapes else None
         _decide(graph, names, lambda name: completion.accept(graph, name, settings=checks), as_json)
 
@@ -211,7 +211,7 @@ def reject(
     as_json: options.JsonOption = False,
 ) -> None:
     """Reject runs, so that they are no longer proposed."""
-    with place.opened() as graph:
+    with place.open() as graph:
         _decide(graph, names, lambda name: completion.WriteReport(completion.reject(graph, name)), as_json)
 
 
@@ -222,7 +222,7 @@ def rollback(
     as_json: options.JsonOption = False,
 ) -> None:
     """Remove the triples of accepted runs again."""
-    with place.opened() as graph:
+    with place.open() as graph:
         _decide(graph, names, lambda name: completion.rollback(graph, name), as_json)
 
 
@@ -242,7 +242,7 @@ def _decide(
     as_json: bool,
 ) -> None:
     """Decide on runs one after the other, and print what became of them."""
-    with commands.kept(_DECIDED):
+    with commands.on_stop(_DECIDED):
         reports = [decide(name) for name in names]
     if as_json:
         show_json({"decided": [report.to_json() for report in reports]})

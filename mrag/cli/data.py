@@ -82,9 +82,9 @@ def load(
 
     A load that fails changes nothing.
     """
-    with place.opened(create=True) as graph:
+    with place.open(create=True) as graph:
         kept = loading(graph)
-        with commands.kept(kept), progress("Loading") as note:
+        with commands.on_stop(kept), progress("Loading") as note:
             report = graph.load(
                 files, format=format, on_progress=note, skip_bad_lines=skip_bad_lines, replacing=replace,
                 imports=imports,
@@ -102,7 +102,7 @@ def load(
         }
         if reason:
             try:
-                with commands.kept(LOADED):
+                with commands.on_stop(LOADED):
                     closure = _reason(graph, strict=strict)
                 result["inferred"] = closure.triples
                 result["contradictions"] = [group.to_json() for group in closure.contradictions]
@@ -157,7 +157,7 @@ def reason(
     if graphs and all_graphs:
         raise ConfigError("--graph and --all-graphs cannot be used together.")
     kept = "The triples inferred before are unchanged. Run the same command again."
-    with place.opened() as graph, commands.kept(kept):
+    with place.open() as graph, commands.on_stop(kept):
         closure = _reason(graph, strict=strict, graphs=[] if all_graphs else graphs)
         if report is not None:
             write_report(report, closure.contradictions)
@@ -223,7 +223,7 @@ def _reason(
 def _read_names(graph: mrag.KnowledgeGraph) -> None:
     """Read what things are called and how they hang together, so that no question waits for it."""
     with (
-        commands.kept("All is loaded; names are read when a question is next asked."),
+        commands.on_stop("All is loaded; names are read when a question is next asked."),
         status("Reading names"),
     ):
         planning.lexicon.names_of(graph)
@@ -247,7 +247,7 @@ def update(
     What would change is shown first. It lands whole or not at all, and inferences follow.
     """
     text = options.read_query_file(text) if text.endswith((".ru", ".rq", ".sparql")) else text
-    with place.opened() as graph:
+    with place.open() as graph:
         _change(
             graph, rdf.parser.parse_update(text, graph.query_prefixes), yes, reason, seconds, as_json=as_json
         )
@@ -269,7 +269,7 @@ def remove(
     """
     if sum(map(bool, (terms, graph, file))) != 1 or (terms and len(terms) != 3):
         raise typer.BadParameter("Give subject, predicate and object, or --graph, or --file.")
-    with place.opened() as kg:
+    with place.open() as kg:
         if graph is not None:
             operations: list[Operation] = [("clear", "graph", str(rdf.iri(graph, kg.prefixes)))]
         else:
@@ -284,7 +284,7 @@ def kgs(
     as_json: JsonOption = False,
 ) -> None:
     """List the knowledge graphs of a store with their sizes, or delete one."""
-    with options.Place(store).opened() as graph:
+    with options.Place(store).open() as graph:
         summaries = graphs.connection.summaries(graph.store)
         if delete is not None:
             _delete(graph, delete, [one.name for one in summaries], yes)
@@ -334,7 +334,7 @@ def _change(
         result["changed"] = True
         if graph.pending and reason:
             kept = "The change is made. Run `mrag reason` to bring what was inferred up to date."
-            with commands.kept(kept), status("Reasoning"):
+            with commands.on_stop(kept), status("Reasoning"):
                 result["inferred"] = mrag.reason(graph).triples
         _read_names(graph)
     result["pending"] = graph.pending
@@ -374,15 +374,15 @@ def _pieces(
     """Yield the triples to remove as N-Quads of the default graph."""
     import pyoxigraph as ox
 
-    def printed(triples: Iterator[ox.Triple]) -> tuple[bytes, ...]:
+    def to_lines(triples: Iterator[ox.Triple]) -> tuple[bytes, ...]:
         batches = iter(lambda: [*islice(triples, _CHUNK)], [])
         return tuple(ox.serialize(batch, format=ox.RdfFormat.N_TRIPLES) or b"" for batch in batches)
 
     if terms:
         s, p = (rdf.terms.to_ox(rdf.iri(term, graph.query_prefixes)) for term in terms[:2])
-        yield printed(iter([ox.Triple(s, p, _object(terms[2], graph))]))  # type: ignore[arg-type]  # they are IRIs
+        yield to_lines(iter([ox.Triple(s, p, _object(terms[2], graph))]))  # type: ignore[arg-type]  # they are IRIs
     for source in loaders.sources(files):
-        yield printed(quad.triple for quad in source.quads())
+        yield to_lines(quad.triple for quad in source.quads())
 
 
 def _object(text: str, graph: mrag.KnowledgeGraph) -> Any:

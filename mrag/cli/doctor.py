@@ -17,7 +17,7 @@ from mrag.cli import options
 from mrag.cli.options import JsonOption
 from mrag.cli.output import progress, say, show, show_json
 from mrag.config import Settings
-from mrag.diagnosis import CheckResult, checked, contents, language_model, packages, query_process
+from mrag.diagnosis import CheckResult, contents, language_model, packages, query_process, run_checks
 from mrag.errors import MragError
 from mrag.storage.files import is_private
 
@@ -35,11 +35,11 @@ def doctor(
     findings = [*packages()]
     remote = Settings.from_env(place.store).store or ""
     if remote.partition(":")[0] in stores.engines.SERVERS:
-        findings += checked("server", lambda: _server(remote, write))
+        findings += run_checks("server", lambda: _server(remote, write))
     if all(f.ok is not False for f in findings):
-        findings += checked("store", lambda: _store(place, deep))
-    findings += checked("query process", query_process)
-    findings += checked("model", language_model)
+        findings += run_checks("store", lambda: _store(place, deep))
+    findings += run_checks("query process", query_process)
+    findings += run_checks("model", language_model)
     if as_json:
         show_json([asdict(f) for f in findings])
     else:
@@ -115,7 +115,7 @@ def _few(names: list[str]) -> str:
 
 
 def _store(place: options.Place, deep: bool) -> Iterator[CheckResult]:
-    with place.opened() as graph:
+    with place.open() as graph:
         record = graph.record
         inferred = sum(graph.store.count(g) for g in record.inferred)
         yield CheckResult(

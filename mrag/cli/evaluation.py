@@ -15,7 +15,7 @@ import mrag
 from mrag import evaluation, rdf
 from mrag import index as indexes
 from mrag.cli import options
-from mrag.cli.commands import Commands, kept
+from mrag.cli.commands import Commands, on_stop
 from mrag.cli.output import progress, say, show_json, show_lines
 from mrag.config import Settings
 from mrag.errors import ConfigError, IndexError_
@@ -52,9 +52,9 @@ def measure_questions(
     journal = None if out is None else out.with_name(f"{out.name}.journal")
     resumes = "Run the same command again: no question is asked twice."
     with (
-        place.opened() as graph,
+        place.open() as graph,
         progress("Asking", unit="questions") as note,
-        kept(resumes) if out else nullcontext(),
+        on_stop(resumes) if out else nullcontext(),
     ):
         report = evaluation.evaluate_questions(
             graph, asked, how=cast(Any, how), model=model, index=index, journal=journal,
@@ -69,7 +69,7 @@ def measure_questions(
     show_json(report.to_json()) if as_json else show_lines(report.to_markdown().rstrip())
 
 
-def ranked(
+def rank_systems(
     collection: evaluation.Collection,
     kinds: list[str] | None,
     k: int,
@@ -85,13 +85,13 @@ def ranked(
         name = model or Settings.from_env().embedder
         chosen = indexes.embedder(name) if kinds is None or {"dense", "hybrid"} & {*kinds} else None
         folder = None if out is None else out / ("index" if chosen is not None else "index-words")
-        files = _opened_index(folder, chosen)
+        files = _open_index(folder, chosen)
         with progress("Indexing", unit="documents") as note:
             files.sync(collection.documents.items(), extra={}, on_progress=note)
         _note_missing(collection, files, None, notes)
         wanted = kinds or ["bm25", *(["dense", "hybrid"] if chosen is not None else [])]
         return _runs([evaluation.index_system(files, kind) for kind in wanted], collection, k, out)
-    with place.opened() as graph:
+    with place.open() as graph:
         known = mrag.SimilarityIndexes.of(graph).get(index)
         about = f"{graph.store.url} {graph.iri} {graph.revision} {index}"
         if not isinstance(known, indexes.SimilarityIndex):
@@ -99,7 +99,7 @@ def ranked(
             only_one = evaluation.ranker_system("server", mrag.SimilarityRanker(graph, index), about)
             return _runs([only_one], collection, k, out)
         wanted = kinds or ["bm25", *(["dense", "hybrid"] if known.files.embedder_name else [])]
-        named = named_iri(graph, cls)
+        named = resolve_iri(graph, cls)
         only = None if named is None else evaluation.instances(graph, named)
         _note_missing(collection, known.files, only, notes)
 
@@ -123,7 +123,7 @@ def _note_missing(
         notes.append(f"{text}, such as {min(missing)}; no ranker can find them.")
 
 
-def _opened_index(folder: Path | None, model: indexes.Embedder | None) -> indexes.DocumentIndex:
+def _open_index(folder: Path | None, model: indexes.Embedder | None) -> indexes.DocumentIndex:
     """Open the index of an earlier run, so that only new texts are embedded, or make one."""
     if folder is not None and (folder / "manifest.json").exists():
         try:
@@ -150,7 +150,7 @@ def file_name(name: str) -> str:
     return re.sub(r"[^\w.\-]+", "_", name)
 
 
-def named_iri(graph: mrag.KnowledgeGraph, text: str | None) -> str | None:
+def resolve_iri(graph: mrag.KnowledgeGraph, text: str | None) -> str | None:
     """Return the IRI that a text names, None for none."""
     return None if text is None else str(rdf.iri(text, graph.prefixes))
 
@@ -209,7 +209,7 @@ def evaluate(
         notes += judged.notes
         # With rankings from elsewhere, ours are made only if asked for.
         if ranker or not run:
-            systems += ranked(judged, ranker, k, out, embedder, place, index, cls, notes)
+            systems += rank_systems(judged, ranker, k, out, embedder, place, index, cls, notes)
         for note in notes:
             say(note, style="yellow")
     elif qrels is not None:
@@ -254,8 +254,8 @@ def benchmark(
     conditions (graph). An interrupted run resumes when the command is run again.
     """
     settings = Settings.from_env(model=model)
-    with place.opened() as graph, progress("Writing questions", unit="questions") as note:
-        named = [named_iri(graph, text) for text in (link, kind, cls)]
+    with place.open() as graph, progress("Writing questions", unit="questions") as note:
+        named = [resolve_iri(graph, text) for text in (link, kind, cls)]
         shape = evaluation.EntityShape(named[0], named[1] or evaluation.questions.TYPE, named[2])
         model_of_texts = embedder or settings.embedder
         plan = evaluation.BenchmarkSettings(

@@ -79,7 +79,7 @@ def import_(
         kind, mapping, boxes, dialect, "skip" if skip_bad else "stop", masks
     )
     steps = _Steps()
-    with place.opened(create=True) as graph, ExitStack() as stack:
+    with place.open(create=True) as graph, ExitStack() as stack:
         reports: list[loaders.RecordReport] = []
         paths: list[Path] = []
         for file in files:
@@ -93,7 +93,7 @@ def import_(
                 # In a process with limits.
                 with progress(f"Reading {name}") as note:
                     reports.append(parsing.import_records(file, paths[-1], how, note))
-        with commands.kept(loading(graph)), steps("load") as done, progress("Loading") as note:
+        with commands.on_stop(loading(graph)), steps("load") as done, progress("Loading") as note:
             done["triples"] = graph.load(paths, on_progress=note, replacing=replace).triples
         fashion = views and any(report.counts.get("annotations") for report in reports)
         if fashion and graph.store.capabilities.reasoning:
@@ -101,10 +101,10 @@ def import_(
             say(f"No views are made, because {why}.", style="yellow")
             fashion = False
         if fashion:
-            with commands.kept(_LOADED):
+            with commands.on_stop(_LOADED):
                 _views(steps, graph, reason, source_too=True)
         elif reason:
-            with commands.kept(_LOADED), status("Reasoning"):
+            with commands.on_stop(_LOADED), status("Reasoning"):
                 _reason(steps, graph)
         result = {
             "store": graph.store.url,
@@ -128,7 +128,7 @@ def views(place: options.Place, reason: bool = True, as_json: JsonOption = False
     With a runner, an interrupted run resumes when the command is run again.
     """
     steps = _Steps()
-    with place.opened() as graph:
+    with place.open() as graph:
         names = [f"urn:mrag:kg:{graph.name}-{view.short}" for view in graphs.VIEWS.values()]
         kept = any(graphs.record.read_record(graph.store, name).kept for name in names)
         if not kept and "http://example.org/hasImage" not in graph.profile().predicates:
@@ -137,7 +137,7 @@ def views(place: options.Place, reason: bool = True, as_json: JsonOption = False
                 endpoint=graph.store.url,
                 hint="Load some with `mrag import`, or name another graph with --store and --kg.",
             )
-        with commands.kept("Finished views are kept. Run the same command again to make the others."):
+        with commands.on_stop("Finished views are kept. Run the same command again to make the others."):
             made = _views(steps, graph, reason)
         if as_json:
             show_json({"store": graph.store.url, "kg": graph.name, "steps": steps.done})
@@ -232,7 +232,7 @@ def describe(
         workers=workers, timeout=timeout, attempts=attempts, on_error=cast(Any, on_error),
         regions=cast(Any, regions), again=again, limit=limit, limits=images.PictureLimits(max_side=max_side),
     )  # fmt: skip
-    with place.opened() as graph:
+    with place.open() as graph:
         other = mrag.KnowledgeGraph(graph.store, boxes) if boxes else None
         report = _describe(graph, model, media, settings, other, runner)
     if as_json:
@@ -244,7 +244,9 @@ def describe(
         part = f", part {failure.region}" if failure.region else ""
         say(f"{failure.kind}: <{failure.image}>{part}: {failure.reason}", style="yellow")
     if report.interrupted:
-        raise typer.Exit(commands.told("What was described is kept. Run the same command again to resume."))
+        raise typer.Exit(
+            commands.report_stop("What was described is kept. Run the same command again to resume.")
+        )
     if report.failures:
         raise typer.Exit(1)
 

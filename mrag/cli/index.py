@@ -68,18 +68,18 @@ def update_index(
     `mrag search` keep its languages.
     """
     options.check_choice("meaning", meaning, ("now", "later"))
-    with place.opened(lang, index=name) as graph:
+    with place.open(lang, index=name) as graph:
         if label_property:
             graph.label_properties = tuple(label_property)
         known = mrag.SimilarityIndexes.of(graph)
         elsewhere = backend or known.places.of(name).url != "local:"
         server = "server" if graph.store.capabilities.similarity and not elsewhere else None
-        made = _made(known, name)
+        made = _info(known, name)
         model = embedder or server or (made.later if made else "") or Settings.from_env().embedder
         definition = replace(_definition(graph, query), analyser=analyser or _analyser(made))
 
         def build(text: str, kept: str, *, later: bool) -> SyncReport:
-            with commands.kept(kept), progress(text, unit="documents") as note:
+            with commands.on_stop(kept), progress(text, unit="documents") as note:
                 return known.build(
                     name, definition=definition, model=model, backend=backend,
                     runner=jobs.runner(runner, workers), on_progress=note, later=later,
@@ -108,7 +108,7 @@ def _definition(graph: mrag.KnowledgeGraph, query: list[str] | None) -> indexes.
     return indexes.Definition(languages=graph.languages)
 
 
-def _made(known: mrag.SimilarityIndexes, name: str) -> IndexInfo | None:
+def _info(known: mrag.SimilarityIndexes, name: str) -> IndexInfo | None:
     """Return what is known of an index; None of one that is built anew."""
     with suppress(IndexError_):
         return known.info(name) if name in known.names() else None
@@ -141,7 +141,7 @@ def build_(
     as_json: JsonOption = False,
 ) -> None:
     """Build the clue index of a graph's documents."""
-    with place.opened() as graph, ExitStack() as stack:
+    with place.open() as graph, ExitStack() as stack:
         loaded = _model(model, stack)
         started = time.perf_counter()
         how: dict[str, Any] = {
@@ -176,7 +176,7 @@ def search_(
 ) -> None:
     """Find entities by phrases that a model generates."""
     settings = generative.DecodingSettings(beams=beams, groups=groups, prior_weight=prior, start=start)  # type: ignore[arg-type]
-    with place.opened() as graph, ExitStack() as stack:
+    with place.open() as graph, ExitStack() as stack:
         loaded = _model(model, stack)
         if folder is None and generative.decoding.clue_folder(graph) is None:
             say("A store in memory has no clue index, so one is built now.", style="dim")
@@ -234,7 +234,7 @@ class CodesPlace(Place):
     @contextmanager
     def codes(self) -> Iterator[tuple[mrag.KnowledgeGraph, graphcodes.GraphCodeIndex]]:
         """Open the graph and its index."""
-        with self.opened() as graph:
+        with self.open() as graph:
             yield graph, graphcodes.GraphCodeIndex(self.folder(graph), must_exist=True)
 
 
@@ -253,7 +253,7 @@ def build(
     The code of an entity is made from its neighbourhood. With --from, codes are read from files instead,
     and are called as the files are.
     """
-    with place.opened() as graph:
+    with place.open() as graph:
         start = time.perf_counter()
         codes = dict(graphcodes.from_folder(source)) if source else _neighbourhoods(graph, hops)
         index = _writable(place.folder(graph))
@@ -306,7 +306,7 @@ def search(
         ranker = graphcodes.GraphCodeRanker(graph, index, comparison=how)
         entity = _expand(graph, like or "")
         if like is not None:
-            code = graphcodes.code.centred(index.code(entity), entity)
+            code = graphcodes.code.centre(index.code(entity), entity)
         elif edge or node:
             code = ranker.named(_ask(graph, edge or [], node or []))
         else:

@@ -95,10 +95,10 @@ def problem_of(
 ) -> cel.LearningProblem:
     """Return the learning problem of examples by name, by file, of a question's hits, or of a class."""
 
-    def named(names: list[str] | None, file: Path | None) -> list[str]:
+    def all_names(names: list[str] | None, file: Path | None) -> list[str]:
         return [str(rdf.iri(x, graph.prefixes)) for x in [*(names or ()), *_lines(file)]]
 
-    wanted, unwanted = named(given.positive, given.positives), named(given.negative, given.negatives)
+    wanted, unwanted = all_names(given.positive, given.positives), all_names(given.negative, given.negatives)
     if defined is not None:
         if wanted or unwanted or question is not None:
             raise LearningProblemError(
@@ -122,7 +122,7 @@ def problem_of(
             hint="Give some with -p and -n, or --question; see `mrag learn fit --help`.",
         )
     elif not unwanted:
-        unwanted = cel.sampled_negatives(graph, wanted, seed=seed)
+        unwanted = cel.sample_negatives(graph, wanted, seed=seed)
         drawn = count_words(len(unwanted), "individual")
         say(f"No negative examples are given: {drawn} drawn by seed {seed} from all others stand for them.")
     problem = cel.LearningProblem(wanted, unwanted)
@@ -130,7 +130,7 @@ def problem_of(
     return problem
 
 
-def fitted(graph: mrag.KnowledgeGraph, problem: cel.LearningProblem, how: Learning, k: int) -> Learnt:
+def fit_learner(graph: mrag.KnowledgeGraph, problem: cel.LearningProblem, how: Learning, k: int) -> Learnt:
     """Learn, with a bar, and return the hypotheses, best first, with the report."""
     asked = {"steps": how.steps, "max_length": how.max_length}
     given = {key: value for key, value in asked.items() if value is not None}
@@ -186,11 +186,11 @@ def fit(
     given, other individuals are drawn.
     """
     options.check_choice("format", notation.format, FORMATS)
-    with place.opened() as graph:
+    with place.open() as graph:
         problem = problem_of(graph, examples, question, defined, learning.seed)
-        learnt = fitted(graph, problem, learning, k)
+        learnt = fit_learner(graph, problem, learning, k)
         stored = None
-        if keep is not None and commands.heard():
+        if keep is not None and commands.stop_signal():
             # Whoever interrupts a search has not seen what it found.
             say(f"Nothing was kept as {keep!r}.", style="yellow")
         elif keep is not None:
@@ -214,14 +214,14 @@ def rerank(
     The hits in the concept come first. It is learnt from the first and last hits, unless --concept gives one.
     """
     options.check_choice("format", format, FORMATS)
-    with place.opened() as graph:
+    with place.open() as graph:
         if concept is not None:
             learnt = Learnt(concept_of(graph, concept))
-            ranked = reranked(graph, learnt.expression, question, examples.index, hits)
+            ranked = rerank_hits(graph, learnt.expression, question, examples.index, hits)
         else:
             problem = problem_of(graph, examples, question, None, 0)
-            learnt = fitted(graph, problem, learning, 3)
-            ranked = reranked(graph, learnt.hypotheses[0], question, examples.index, hits)
+            learnt = fit_learner(graph, problem, learning, 3)
+            ranked = rerank_hits(graph, learnt.hypotheses[0], question, examples.index, hits)
         if as_json:
             show_json({**learnt.to_json(graph, format), "hits": ranked})
             return
@@ -238,7 +238,7 @@ def show_concept(
 ) -> None:
     """Print a concept and its sentence, or its query."""
     options.check_choice("format", notation.format, FORMATS)
-    with place.opened() as graph:
+    with place.open() as graph:
         print_learnt(graph, Learnt(concept_of(graph, concept)), notation, None, None, as_json)
 
 
@@ -250,7 +250,7 @@ def explain(
     as_json: options.JsonOption = False,
 ) -> None:
     """Explain why an individual is in a concept or not."""
-    with place.opened() as graph:
+    with place.open() as graph:
         learnt = Learnt(concept_of(graph, concept))
         text, value = why(graph, learnt.expression, individual)
         if as_json:
@@ -262,7 +262,7 @@ def explain(
 @learn_app.command()
 def keep(name: str, concept: str, place: options.LabelledPlace, as_json: options.JsonOption = False) -> None:
     """Keep a concept as a class of the graph."""
-    with place.opened() as graph:
+    with place.open() as graph:
         learnt = Learnt(concept_of(graph, concept))
         stored = keep_as(graph, learnt.expression, name, "", None)
         print_learnt(graph, learnt, Notation(), None, stored, as_json)
@@ -275,7 +275,7 @@ def concepts(place: options.LabelledPlace, format: str = "dl", as_json: options.
     In Turtle, RDF/XML and functional syntax they form an ontology.
     """
     options.check_choice("format", format, LIST_FORMATS)
-    with place.opened() as graph:
+    with place.open() as graph:
         kept = cel.list_concepts(graph)
         if as_json:
             names = ("iri", "label", "comment", "query", "world", "learner")
@@ -304,7 +304,7 @@ def concepts(place: options.LabelledPlace, format: str = "dl", as_json: options.
 @learn_app.command()
 def forget(name: str, place: options.Place) -> None:
     """Remove a kept concept."""
-    with place.opened() as graph:
+    with place.open() as graph:
         if not cel.remove_concept(graph, name):
             raise ConfigError("No such concept is kept.", term=name, hint="`mrag learn concepts` lists them.")
         say(f"Removed {name}." + ("" if graph.reasoned else " Run `mrag reason` to update the inferences."))
@@ -405,7 +405,7 @@ def _write(graph: mrag.KnowledgeGraph, expression: cel.Expression, format: str) 
     return (cel.to_dl if format == "dl" else cel.to_manchester)(expression, graph.prefixes)
 
 
-def reranked(
+def rerank_hits(
     graph: mrag.KnowledgeGraph, concept: cel.Hypothesis | cel.Expression, question: str, index: str, k: int
 ) -> list[dict[str, Any]]:
     """Re-rank the hits of a question by a concept, and return the first as values of JSON."""
@@ -450,7 +450,7 @@ def generative_(
     asked = generative.read_questions(questions)
     with status("Opening the model"):
         backbone = generative.open_backbone(model)
-    with place.opened() as graph:
+    with place.open() as graph:
         wanted = {one.document for one in asked}
         documents = {
             iri: generative.document_tokens(backbone.tokeniser, text)
@@ -476,4 +476,6 @@ def generative_(
     show(f"{trained}: the trained model")
     say(f"Next: `mrag clues build --model {trained}`, then `mrag clues search` with it.", style="dim")
     if outcome.interrupted:
-        raise typer.Exit(commands.told("What was learnt is kept; run the same command again to resume."))
+        raise typer.Exit(
+            commands.report_stop("What was learnt is kept; run the same command again to resume.")
+        )

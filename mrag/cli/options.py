@@ -47,7 +47,7 @@ class Place:
         return DEFAULT_LANGUAGES
 
     @contextmanager
-    def opened(
+    def open(
         self,
         lang: str | None = None,
         *,

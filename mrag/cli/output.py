@@ -24,7 +24,7 @@ def show(text: str = "") -> None:
     sys.stdout.write(inline(text) + "\n")
 
 
-def shown() -> None:
+def flush() -> None:
     """Pass on at once what was shown, for whoever reads it from a pipe while the command goes on."""
     sys.stdout.flush()
 
@@ -67,13 +67,13 @@ def progress(text: str, *, unit: str = "bytes") -> Iterator[Any]:
         yield note
 
 
-def written(parts: Iterable[str | mrag.Answer]) -> mrag.Answer:
+def print_stream(parts: Iterable[str | mrag.Answer]) -> mrag.Answer:
     """Return the answer that a stream ends in; on a terminal its text is seen while it is written."""
-    *_, given = _watched(parts) if sys.stderr.isatty() else parts
+    *_, given = _watch(parts) if sys.stderr.isatty() else parts
     return cast("mrag.Answer", given)
 
 
-def _watched(parts: Iterable[str | mrag.Answer]) -> Iterator[str | mrag.Answer]:
+def _watch(parts: Iterable[str | mrag.Answer]) -> Iterator[str | mrag.Answer]:
     from mrag.cli.console import writing
 
     with writing() as note:

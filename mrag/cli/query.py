@@ -46,7 +46,7 @@ def query(
         text = rdf.queries.get(text).text
     elif text.endswith((".rq", ".sparql")):
         text = options.read_query_file(text)
-    with place.opened(graph=graph) as seen:
+    with place.open(graph=graph) as seen:
         result = seen.query(text, limits=mrag.Limits(seconds=seconds, rows=rows), layer=cast(Any, layer))
         if isinstance(result, bool):
             show_json({"head": {}, "boolean": result}) if as_json else show(str(result).lower())
@@ -72,7 +72,7 @@ def explain(
     named_term = retrieval.explaining.named_term
     if len(what) not in (1, 3):
         raise ConfigError("Give an entity, or subject, predicate and object.", hint="mrag explain ex:GraphDB")
-    with place.opened() as graph:
+    with place.open() as graph:
         subject = named_term(graph, what[0])
         if len(what) == 1:
             explanation = mrag.explain(graph, subject, max_triples=max_triples)

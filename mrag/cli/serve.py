@@ -15,8 +15,8 @@ from typer import Option
 from mrag import generation, retrieval
 from mrag import mcp as tools
 from mrag.cli import options
-from mrag.cli.output import say, show, shown
-from mrag.cli.serving import noted
+from mrag.cli.output import flush, say, show
+from mrag.cli.serving import note_address
 from mrag.config import Settings
 from mrag.errors import ConfigError
 from mrag.storage.files import is_private, make_folder, replace
@@ -75,7 +75,7 @@ def serve(
         )
     # Warnings of the server are for its operator, also without --verbose.
     logging.getLogger("mrag.server").setLevel(logging.WARNING)
-    with place.opened(may_be_new=update) as graph, noted(graph.store.url, graph.name) as note:
+    with place.open(may_be_new=update) as graph, note_address(graph.store.url, graph.name) as note:
 
         def listening(url: str) -> None:
             if note is not None:
@@ -86,7 +86,7 @@ def serve(
             show(f"SPARQL   {url}/sparql")
             show(f"GraphDB  {url}  (repository {graph.name})")
             show(f"Page     {url}/")
-            shown()
+            flush()
             say(f"Updates are {'on' if update else 'off'}. Ctrl-C stops the server.", style="dim")
 
         run(graph, settings, listening=listening, exits=True)
@@ -135,7 +135,7 @@ def mcp(
     settings = tools.McpSettings(
         index=index, ranker=ranker, seconds=timeout, model=Settings.from_env(model=model).model
     )
-    with place.opened() as graph:
+    with place.open() as graph:
         say("Serving on standard input and output; a client starts this command itself.", style="dim")
         with protocol():
             tools.serve(graph, settings)

@@ -25,7 +25,7 @@ def _note(store: str, kg: str) -> Path | None:
 
 
 @contextmanager
-def noted(store: str, kg: str) -> Iterator[Path | None]:
+def note_address(store: str, kg: str) -> Iterator[Path | None]:
     """Let a server write down where it listens, as long as it does."""
     file = _note(store, kg)
     try:
@@ -39,7 +39,7 @@ def noted(store: str, kg: str) -> Iterator[Path | None]:
                 file.parent.parent.rmdir()
 
 
-def asked_of_server(
+def ask_server(
     store: str | None, kg: str | None, question: Mapping[str, Any], parts: Mapping[str, bool]
 ) -> dict[str, Any] | None:
     """Return an answer, with its lines, by the server that has a store open; None where none has.

@@ -33,7 +33,7 @@ from mrag.errors import ConfigError
 from mrag.generation.result import EvidenceRef
 from mrag.graph.books import books
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graph.record import Record, joined, parted, status_of
+from mrag.graph.record import Record, joined, remove_triples, status_of
 from mrag.index.similarity import SimilarityIndexes, freshen
 from mrag.rdf import queries
 from mrag.rdf.terms import MRAG, RDF, RDFS, XSD, Quad, Term, Triple, ntriples_terms, to_ntriples
@@ -318,7 +318,7 @@ def withdraw(
     if not places:
         change(kg, out, into)
         return gone
-    after = parted(kg.record, {str(quad[0]) for quad in places}, len(places))
+    after = remove_triples(kg.record, {str(quad[0]) for quad in places}, len(places))
     if kg.store.capabilities.edges:
         kg.commit(after, kg.changes([*out, *places], into))
         return gone

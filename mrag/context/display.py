@@ -64,11 +64,11 @@ class Display:
             return label
         if iri.startswith(SKOLEM):
             return self.anonymous(iri)
-        if (kind := self.keyed(iri)) is not None:
+        if (kind := self.kind_and_key(iri)) is not None:
             return " ".join(kind)
         return VOCABULARY.get(iri) or self.relation(iri) or iri_words(iri) or curie(iri, self.kg.prefixes)
 
-    def keyed(self, iri: str) -> tuple[str, str] | None:
+    def kind_and_key(self, iri: str) -> tuple[str, str] | None:
         """Return the kind of a thing without a name, and the number or code in its IRI that it goes by."""
         if iri in VOCABULARY or not iri[-1:].isdigit():
             return None

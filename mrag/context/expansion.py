@@ -510,10 +510,10 @@ def _prepare(
     if reader_of(kg) is not None and kg.record.contexts:
         # Which lines there are is only known at the end, when another round trip would be one too many.
         display.prepare(kg.record.contexts[:_CONTEXTS])
-        _named(kg, candidates[:_LINES])
+        _graph_names(kg, candidates[:_LINES])
 
 
-def _named(kg: KnowledgeGraph, candidates: Sequence[ReachedTriple]) -> list[tuple[str, ...]]:
+def _graph_names(kg: KnowledgeGraph, candidates: Sequence[ReachedTriple]) -> list[tuple[str, ...]]:
     if not kg.record.contexts:
         return [()] * len(candidates)
     parts = (candidate.statement for candidate in candidates)
@@ -539,7 +539,7 @@ def _take(
 ) -> Context:
     taken: list[tuple[ReachedTriple, tuple[str, str, str], str]] = []
     used = 0
-    named = dict(zip(map(id, ordered), _named(kg, ordered[: settings.max_triples]), strict=False))
+    named = dict(zip(map(id, ordered), _graph_names(kg, ordered[: settings.max_triples]), strict=False))
     for candidate in ordered:
         if len(taken) >= settings.max_triples:
             break

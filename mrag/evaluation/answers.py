@@ -326,14 +326,14 @@ def gold_texts(question: GoldQuestion) -> set[str]:
 def table_of_cells(rows: Iterable[Sequence[AnswerCell]], named: set[str]) -> Table:
     """Return the rows of a computed answer; entities by the IRI where gold answers name them by it."""
 
-    def shown(term: Any, label: str) -> str | None:
+    def show(term: Any, label: str) -> str | None:
         if term is None:
             return None
         if isinstance(term, URIRef):
             return str(term) if str(term).casefold() in named else label
         return str(term)
 
-    return tuple(tuple(shown(cell.term, cell.label) for cell in row) for row in rows)
+    return tuple(tuple(show(cell.term, cell.label) for cell in row) for row in rows)
 
 
 def outcome(question: GoldQuestion, given: Prediction) -> Outcome:

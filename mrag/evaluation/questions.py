@@ -356,12 +356,12 @@ def demand_of(question: str, known: EntityFacts, labels: Mapping[str, str | None
     said = _terms(question)
     runs = {said[at:end] for at in range(len(said)) for end in range(at + 1, len(said) + 1)}
 
-    def named(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
+    def name_conditions(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
         return tuple(sorted(c for c in conditions if not runs.isdisjoint(_names(labels.get(c.value) or ""))))
 
-    parts = {named(has) for has in known.parts.values()} - {()}
+    parts = {name_conditions(has) for has in known.parts.values()} - {()}
     whole = [part for part in parts if not any({*part} < {*other} for other in parts)]
-    return Demand(named(known.own), tuple(sorted(whole)))
+    return Demand(name_conditions(known.own), tuple(sorted(whole)))
 
 
 def _names(label: str) -> set[tuple[str, ...]]:

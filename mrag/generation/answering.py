@@ -277,7 +277,7 @@ def _cut_lists(chosen: Selection, context: Context, phrases: Phrases) -> list[st
             few = direction == "out" and len(lines) >= _LIST and len(lines) < have[key]
             total = max(have[key], limit.total if limit else 0)
             if len(lines) > 1 and len(lines) < total and (whole or few):
-                label = phrases.quoted(" ".join(split_identifier(lines[0].labels[1]).split()))
+                label = phrases.quote(" ".join(split_identifier(lines[0].labels[1]).split()))
                 count = fill(phrases.least, m=total) if limit and limit.more else total
                 notes[fill(phrases.shown, p=label, n=len(lines), m=count)] = None
     return list(notes)
@@ -311,13 +311,13 @@ def _caveats(chosen: Selection, language: str) -> list[str]:
     if not chosen.groups or chosen.partial:
         notes.append(phrases.no_match)
         if chosen.sought and language in PHRASES:
-            notes.append(fill(phrases.sought, names=phrases.join([*map(phrases.quoted, chosen.sought)])))
+            notes.append(fill(phrases.sought, names=phrases.join([*map(phrases.quote, chosen.sought)])))
     # A common noun that the graph has no word for, such as "film", is worth a remark only where the
     # facts told do not answer anyway. Of a question in another language the graph may have no word at all.
     always = chosen.partial or not chosen.groups if language == "en" else not chosen.groups
     silent = [w for w in chosen.missing if always or (language == "en" and w[:1].isupper())]
     if silent and language in PHRASES and len(silent) < 5:
-        names = phrases.join([phrases.quoted(word) for word in silent])
+        names = phrases.join([phrases.quote(word) for word in silent])
         notes.append(fill(phrases.mentions, names=names))
     if chosen.groups and chosen.unlinked and language in PHRASES:
         subject = chosen.groups[0].lines[0].labels[0] if not chosen.many else "this"

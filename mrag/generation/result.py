@@ -508,7 +508,7 @@ class Answer:
         cited = {c.line_id for c in self.citations}
         parts = [html.tag("p", html.lines(self.told))]
         if self.computed is not None:
-            parts += self._computed_html(self.computed)
+            parts += self._computation_html(self.computed)
         if self.readings:
             title = "Other readings" if self.computed is not None else "Readings, none of them certain enough"
             others = html.bullets([f"reading={other.number}: {other}" for other in self.readings])
@@ -520,7 +520,7 @@ class Answer:
             rows = [(c.line_id, c.text, html.badge(c.mark.strip())) for c in self.citations]
             parts.append(html.table(("", "triple", "layer"), rows))
         if self.completed is not None:
-            parts += self._completed_html(self.completed)
+            parts += self._completion_html(self.completed)
         for heading, doubts in self.doubts().items():
             parts += [html.tag("p", heading), html.bullets(doubts)]
         if self.notice:
@@ -528,7 +528,7 @@ class Answer:
         return html.tag("div", *parts, class_="mrag-answer")
 
     @staticmethod
-    def _computed_html(computed: Computed) -> list[html.Html]:
+    def _computation_html(computed: Computed) -> list[html.Html]:
         parts: list[html.Html] = []
         if len(computed.columns) > 1 or len(computed.rows) > 1:
             rows = [[cell.label for cell in row] for row in computed.rows[:_SHOWN]]
@@ -542,7 +542,7 @@ class Answer:
         return parts
 
     @staticmethod
-    def _completed_html(completed: Completed) -> list[html.Html]:
+    def _completion_html(completed: Completed) -> list[html.Html]:
         rows = [
             (one, ref.kind, ref.source, ref.quote) for one, refs in completed.evidence.items() for ref in refs
         ]

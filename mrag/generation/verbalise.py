@@ -98,7 +98,7 @@ class Phrases:
             return join(parts)
         return f" {self.conjunction} ".join(part for part in (", ".join(parts[:-1]), *parts[-1:]) if part)
 
-    def quoted(self, text: str) -> str:
+    def quote(self, text: str) -> str:
         """Return a text in quotation marks."""
         return f"{self.quotes[0]}{text}{self.quotes[1]}"
 
@@ -155,7 +155,7 @@ def tell(language: str, line: Line, label: str, values: Sequence[str], marked: s
         return f"{name} — {label}: {marked}"
     kind = _TEMPLATES.get(str(line.triple.p), "")
     if kind in ("kind", "same") and is_expression(line) and len(values) == 1:
-        return _elide(phrases, phrases.condition, name, phrases.quoted(bare(values[0])))
+        return _elide(phrases, phrases.condition, name, phrases.quote(bare(values[0])))
     if kind:
         return _elide(phrases, getattr(phrases, kind), name, marked)
     if prose:

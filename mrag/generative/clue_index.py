@@ -575,7 +575,7 @@ class ClueIndex:
         if folder is None:
             return cls(list(segments), **about)
         place = _folder(folder)
-        with place.locked(), place.refusals():
+        with place.lock(), place.refusals():
             place.put(None, 0, segments, None, about)
         return cls.open(place.path)
 

@@ -44,10 +44,10 @@ from mrag.graph.record import (
     TouchedEntities,
     entry,
     joined,
-    parted,
     profile_of,
     read_record,
     record_update,
+    remove_triples,
     status_of,
     stored_profile,
     with_profile,
@@ -507,7 +507,7 @@ class KnowledgeGraph(Shortcuts):
         """Put a graph that was filled in sight, take another out, or both, in one transaction."""
         after = self.record
         if out:
-            after = parted(after, {out}, self.store.count(out), gone=True)
+            after = remove_triples(after, {out}, self.store.count(out), gone=True)
         if into:
             after = joined(after, into, self.store.count(into))
         kept = after.inferred == self.record.inferred

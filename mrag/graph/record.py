@@ -212,7 +212,7 @@ def joined(before: Record, graph: str, more: int) -> Record:
     )  # fmt: skip
 
 
-def parted(before: Record, graphs: Set[str], fewer: int, *, gone: bool = False) -> Record:
+def remove_triples(before: Record, graphs: Set[str], fewer: int, *, gone: bool = False) -> Record:
     """Return the record after triples left graphs: inferences that may rest on them are dropped."""
     # Nothing was inferred yet from graphs that came since the last reasoning.
     untouched = graphs <= {*before.added}
@@ -345,7 +345,7 @@ def entry(kg: str, before: int, after: int, change: GraphChange) -> str:
     return f"{queries.get('update/forget').bind(kg=[place])};\n{to_data([], [quad])}"
 
 
-def touched_since(store: TripleStore, kg: str, since: int, until: int) -> TouchedEntities | None:
+def list_touched(store: TripleStore, kg: str, since: int, until: int) -> TouchedEntities | None:
     """Return what all changes between two revisions touched, or None if that is not known."""
     if since == until:
         return TouchedEntities()

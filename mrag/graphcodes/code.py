@@ -255,7 +255,7 @@ def union(codes: Iterable[GraphCode]) -> GraphCode:
 ITSELF: Final = "urn:mrag:itself"  # Stands for the entity that a code is of
 
 
-def centred(code: GraphCode, entity: str) -> GraphCode:
+def centre(code: GraphCode, entity: str) -> GraphCode:
     """Return the code of an entity with its own node replaced by one that all entities share.
 
     Every link of an entity has the entity at one end, so the codes of two entities have no edge in common,

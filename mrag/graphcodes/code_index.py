@@ -154,7 +154,7 @@ class GraphCodeIndex:
             folder = self._folder
             if folder is None:
                 return self._change(flat, gone)
-            with folder.locked():
+            with folder.lock():
                 if not self._anew and folder.exists():
                     held = self._state.committed
                     if held is None or folder.committed().generation != held.generation:
@@ -173,7 +173,7 @@ class GraphCodeIndex:
         flats = [s.flat(p) for s, p in zip(state.segments[first:], parts[first:], strict=True) if p.any()]
         if flat is not None and flat.ids:
             flats.append(flat)
-        built = [CodeSegment.build(Flat.merged(flats))] if flats else []
+        built = [CodeSegment.build(Flat.merge(flats))] if flats else []
         live = np.concatenate([*parts[:first], *(np.ones(len(s), bool) for s in built), np.ones(0, bool)])
         keep = None if live.all() else live
         committed = None
@@ -586,13 +586,13 @@ class _Counts:
         if bound:
             types = np.where(k >= 2, 1.0 - (both - kept["same"]) / cells, 0.0)
             return [features, both / cells, types]
-        either = self._shared(rows) + self._others(rows)
+        either = self._count_shared(rows) + self._others(rows)
         # Cells that either has, less those that are the same.
         seen = (k >= 2) & (either > 0)
         types = np.where(seen, 1.0 - (either - kept["same"]) / cells, 0.0)
         return [features, both / cells, types]
 
-    def _shared(self, rows: Rows) -> Floats:
+    def _count_shared(self, rows: Rows) -> Floats:
         """Count the cells of the question both of whose nodes a document has."""
         ends = [(s, t) for s, t in self.lookup.ends if s != t]
         asked = {end for both in ends for end in both}

@@ -252,7 +252,7 @@ def structural(
     def matched(v: Node, u: Node) -> bool:
         return kinds.matches(v, u) if ontology is not None else v.id == u.id and kinds.meets(v, u)
 
-    def covered(met: set[tuple[object, object]], of_q: int, of_d: int, empty: float) -> float:
+    def coverage(met: set[tuple[object, object]], of_q: int, of_d: int, empty: float) -> float:
         whole = of_q + excess * of_d
         asked, others = len({one for one, _ in met}), len({other for _, other in met})
         return (asked + excess * others) / whole if whole else empty
@@ -267,11 +267,11 @@ def structural(
         for f in d.edges
         if ((e.source, e.target), (f.source, f.target)) in pairs and kinds.fits(f.relation, e.relation)
     }
-    features = covered(nodes, len(q), len(d), float(len(q) == len(d)))
+    features = coverage(nodes, len(q), len(d), float(len(q) == len(d)))
     return CodeScores(
         features,
-        covered(pairs, len(q.cells), len(d.cells), features),
-        covered(edges, len(q.edges), len(d.edges), features),
+        coverage(pairs, len(q.cells), len(d.cells), features),
+        coverage(edges, len(q.edges), len(d.edges), features),
     )
 
 

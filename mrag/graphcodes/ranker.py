@@ -9,7 +9,7 @@ from typing import Final
 
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
-from mrag.graphcodes.code import Edge, Extractor, GraphCode, centred, is_iri, readable
+from mrag.graphcodes.code import Edge, Extractor, GraphCode, centre, is_iri, readable
 from mrag.graphcodes.code_index import CodeMatch, GraphCodeIndex
 from mrag.graphcodes.metrics import CodeComparison, CodeScores, Lexicographic, Ontology, Weighted
 from mrag.graphcodes.reading import TextExtractor
@@ -109,18 +109,18 @@ class GraphCodeRanker:
     def rank_like(self, entity: str, k: int) -> list[Hit]:
         """Return at most `k` hits for the entities most like one of the index, best first.
 
-        Entities are compared as they are seen from themselves, see `centred`: those that have the same links
+        Entities are compared as they are seen from themselves, see `centre`: those that have the same links
         to the same things are alike. The best `NEAR` that share a node with the entity are compared.
 
         Raises:
             IndexError_: If the entity is not in the index.
         """
         code = self.index.code(entity)
-        asked = centred(code, entity)
+        asked = centre(code, entity)
         nodes = GraphCode.of([node.id for node in code.nodes if node.id != entity] or [entity])
         matches = self.index.search(nodes, max(k, NEAR), replace(self.how, excess=EXCESS))
         ids = sorted({entity, *(match.id for match in matches)})
-        others = {doc: centred(self.index.code(doc), doc) for doc in ids}
+        others = {doc: centre(self.index.code(doc), doc) for doc in ids}
         how = self.how
         keys = {doc: _falling(how.aggregate(how.scores(asked, d))) for doc, d in others.items()}
         ranked = sorted(keys, key=lambda doc: (keys[doc], doc))[:k]

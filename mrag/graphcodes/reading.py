@@ -105,14 +105,14 @@ class TextExtractor:
         nlp = self._parser
         doc = import_module("spacy.tokens").Doc
 
-        def supplied() -> Iterator[tuple[Any, tuple[int, list[bool]]]]:
+        def supply() -> Iterator[tuple[Any, tuple[int, list[bool]]]]:
             for number, text in enumerate(texts):
                 words = [token.text for token in nlp.tokenizer(" ".join(text.lower().split()))]
                 for sentence in _sentences(words):
                     whole, own = _with_articles(_plainer(sentence))
                     yield doc(nlp.vocab, words=whole), (number, own)
 
-        piped = nlp.pipe(supplied(), as_tuples=True, batch_size=256)
+        piped = nlp.pipe(supply(), as_tuples=True, batch_size=256)
         for _, group in groupby(piped, key=lambda pair: pair[1][0]):
             yield [mend(self._with_verbs(parsed, own), self._forms) for parsed, (_, own) in group]
 

@@ -73,7 +73,7 @@ class Flat:
         return cls(list(codes), known.nodes, list(known.cells), *nodes, *columns)
 
     @classmethod
-    def merged(cls, flats: Sequence[Flat]) -> Flat:
+    def merge(cls, flats: Sequence[Flat]) -> Flat:
         """Join collections, at least one, that have no document in common."""
         if len(flats) == 1:
             return flats[0]

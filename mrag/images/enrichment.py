@@ -146,11 +146,11 @@ class Work:
         from langchain_core.messages import HumanMessage
 
         message = HumanMessage([{"type": "text", "text": self.prompt}, dict(picture.block())])
-        answer = self.opened().invoke([message])
+        answer = self.make_model().invoke([message])
         said = without_thoughts(str(answer.text)).encode("utf-8", "ignore").decode("utf-8")
         return _CONTROL.sub("", said).strip()  # RDF or a terminal could not hold the rest
 
-    def opened(self) -> BaseChatModel:
+    def make_model(self) -> BaseChatModel:
         """Return the model, made when it is first asked for."""
         if self._opened is None:
             if isinstance(self.model, str):
@@ -184,14 +184,14 @@ class Work:
         if isinstance(self.model, str):
             state = status(self.model)
             return f"{state.provider}:{state.name}"
-        return model_name(self.opened())
+        return model_name(self.make_model())
 
     def check(self) -> None:
         """Open the model, so that one that cannot be had is told before anything is done."""
         if self.model == LABELS:
             check_classifier()
         else:
-            self.opened()
+            self.make_model()
 
 
 def default_model() -> str:

@@ -436,7 +436,7 @@ class ImageCatalogue:
 
     # -- choosing and counting ---------------------------------------------------------------------
 
-    def chosen(
+    def choose(
         self, wanted: Mapping[FacetName, Sequence[str]] | None = None, among: Sequence[Chosen] = ()
     ) -> Chosen:
         """Choose the images that have every wanted value and are in every set."""

@@ -505,7 +505,7 @@ class Bm25Index:
         # A query's function words would rank by them where documents are short; alone they must do.
         return [token for token in tokens if token not in STOP_WORDS] or tokens
 
-    def counted(self, text: str) -> Mapping[str, int]:
+    def count_terms(self, text: str) -> Mapping[str, int]:
         """Return the terms of a query, each with how often it occurs."""
         terms = self.params.analysis.terms
         counts: dict[str, int] = {}
@@ -519,7 +519,7 @@ class Bm25Index:
 
         `mask` is True for the rows that may be found, shape (rows.total,). There is no query syntax.
         """
-        query = self.counted(text) if self.rows.count else {}
+        query = self.count_terms(text) if self.rows.count else {}
         if k < 1 or not query:
             return np.empty(0, np.int64), np.empty(0, np.float32)
         return best_rows(self._impacts, query, k, mask)
@@ -530,7 +530,7 @@ class Bm25Index:
         terms = [term for token in analysis.tokens(document) for term in analysis.terms(token)]
         [norm] = self._impacts.norm(np.array([len(terms)], np.int32))
         parts = []
-        for name, times in self.counted(text).items():
+        for name, times in self.count_terms(text).items():
             if (count := terms.count(name)) and self._impacts.df(name):
                 parts.append(times * self._impacts.idf(name) * count / (count + float(norm)))
         return math.fsum(parts)
@@ -541,7 +541,7 @@ class Bm25Index:
         if row is None:
             return []
         parts: list[tuple[str, float]] = []
-        for name, times in self.counted(text).items():
+        for name, times in self.count_terms(text).items():
             at = np.array([row])
             if self._impacts.counts(name, at)[0]:
                 [impact] = self._impacts.at(name, at)

@@ -374,7 +374,7 @@ class DenseIndex:
         self, query: Vectors, near: Sequence[npt.NDArray[np.int64]], k: int
     ) -> tuple[npt.NDArray[np.int64], Vectors]:
         """Return those of ascending rows of each segment that may be among the best k, and their cosines."""
-        read = [_taken(vectors, rows) for vectors, rows in zip(self.vectors, near, strict=True)]
+        read = [_take(vectors, rows) for vectors, rows in zip(self.vectors, near, strict=True)]
         candidates = contenders(np.concatenate([some @ query for some in read]), k, margin=_rounding(query))
         rows, scores, first = [], [], 0
         for some, its, base in zip(read, near, self.rows.bases, strict=False):
@@ -394,7 +394,7 @@ class DenseIndex:
         return scores
 
 
-def _taken(vectors: Stored, rows: npt.NDArray[np.int64]) -> Vectors:
+def _take(vectors: Stored, rows: npt.NDArray[np.int64]) -> Vectors:
     whole = vectors.among(rows) if isinstance(vectors, Lazy) else vectors
     # In range as they are, they are taken in half of the time where none is looked at for that.
     return np.take(whole, rows, axis=0, mode="clip")

@@ -242,7 +242,7 @@ class StoredIndex(ABC):
     def _update(self, update: DocumentUpdate) -> SyncReport:
         """Carry out an update; the seconds are counted by who asks."""
 
-    def _taken(self, update: DocumentUpdate) -> SyncReport:
+    def _run(self, update: DocumentUpdate) -> SyncReport:
         started = time.perf_counter()
         report = self._update(update)
         return replaced(report, seconds=time.perf_counter() - started)
@@ -282,7 +282,7 @@ class StoredIndex(ABC):
             ModelError: If the model fails.
         """
         how = (extra, on_progress or (lambda *_: None), batch, helped or EmbeddingHelp())
-        return self._taken(DocumentUpdate(documents, True, *how))
+        return self._run(DocumentUpdate(documents, True, *how))
 
     def add(
         self,
@@ -295,7 +295,7 @@ class StoredIndex(ABC):
     ) -> SyncReport:
         """Add documents, or replace those whose ID is known; the others stay. All else is as for `sync`."""
         how = (extra, on_progress or (lambda *_: None), batch, helped or EmbeddingHelp())
-        return self._taken(DocumentUpdate(documents, False, *how))
+        return self._run(DocumentUpdate(documents, False, *how))
 
 
 class DocumentIndex(StoredIndex):
@@ -352,7 +352,7 @@ class DocumentIndex(StoredIndex):
         folder = None if path is None else document_folder(Path(path))
         index = cls(DocumentState.of(manifest, [], None, dense or DenseParams()), folder, embedder)
         if folder is not None:
-            with folder.locked():
+            with folder.lock():
                 index._replacing = folder.exists()
                 if index._replacing and not replace:
                     hint = "Open it, or create with replace=True."
@@ -459,7 +459,7 @@ class DocumentIndex(StoredIndex):
 
     @contextmanager
     def _writing(self) -> Iterator[DocumentState]:
-        with self._writer, nullcontext() if self._folder is None else self._folder.locked():
+        with self._writer, nullcontext() if self._folder is None else self._folder.lock():
             self.refresh()
             if self._folder is not None and not self._replacing:
                 self._folder.sweep({*self._state.manifest.files, *self._pending.files()})
@@ -492,7 +492,7 @@ class DocumentIndex(StoredIndex):
             update.on_progress(0, 0)
             return
         self._state = next_state(
-            state, kept, len(fresh), self._built(state, fresh, update), extra=extra, folder=self._folder,
+            state, kept, len(fresh), self._segments(state, fresh, update), extra=extra, folder=self._folder,
             most=self._most(state, len(fresh)), sealed=self._pending.seal,
         )  # fmt: skip
         self._replacing = False
@@ -513,7 +513,7 @@ class DocumentIndex(StoredIndex):
             dim = needed_model(built, self._embedder).dim
         return most_rows(dim)
 
-    def _built(
+    def _segments(
         self, state: DocumentState, fresh: Documents, update: DocumentUpdate
     ) -> Iterator[DocumentSegment]:
         """Yield the segments of new documents, embedding those texts that are new."""

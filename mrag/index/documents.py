@@ -20,7 +20,7 @@ from rdflib import Literal, URIRef
 from mrag.errors import ConfigError, TermError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import LabelText, best_labels, is_asked, label_texts
-from mrag.graph.record import Profile, TouchedEntities, touched_since
+from mrag.graph.record import Profile, TouchedEntities, list_touched
 from mrag.index.bm25 import Bm25Params
 from mrag.index.document_index import StoredIndex
 from mrag.index.fusion import FusionWeight
@@ -392,7 +392,7 @@ def changed_documents(
     if any(extra[key] != now[key] for key in ("kg", "digest", "naming")):
         return None
     since = int(extra["revision"])
-    touched = touched_since(kg.store, kg.iri, since, kg.revision) if since <= kg.revision else None
+    touched = list_touched(kg.store, kg.iri, since, kg.revision) if since <= kg.revision else None
     entities = None if touched is None else _affect(kg, touched)
     if entities is None:
         return None

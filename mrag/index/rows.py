@@ -166,7 +166,7 @@ class Rows:
 
         return heapq.merge(*map(live, self.ids, self.bases))
 
-    def met(self, ids: Iterable[str]) -> Iterator[int | None]:
+    def live_rows(self, ids: Iterable[str]) -> Iterator[int | None]:
         """Yield the live row of each of some sorted IDs, or None, without decoding all at once."""
         there = self.in_order()
         doc_id, row = next(there, ("", -1))

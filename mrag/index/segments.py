@@ -462,7 +462,7 @@ def compare_documents(
 
     def fresh(given: Documents) -> Iterator[tuple[str, str]]:
         # All of them are met in the order of their IDs, few are looked for one by one.
-        meets = rows.met(doc_id for doc_id, _ in given) if whole else (rows.row_of(i) for i, _ in given)
+        meets = rows.live_rows(doc_id for doc_id, _ in given) if whole else (rows.row_of(i) for i, _ in given)
         for (doc_id, text), row in zip(given, meets, strict=True):
             same = row is not None and state.digests[row].tobytes() == digest(text)
             if row is not None:
@@ -496,7 +496,7 @@ class PendingVectors:
         if self._path is None and embedder == self._embedder:
             return
         self.vectors, self._embedder = {}, embedder
-        self._sealed = [segment for segment in map(self._opened, self._records(embedder)) if segment]
+        self._sealed = [segment for segment in map(self._open, self._records(embedder)) if segment]
         self.earlier = len(self._sealed)
         if self._path is not None and self._path.exists():
             with self._refusals(), Journal(self._path, synced=False) as journal:
@@ -557,7 +557,7 @@ class PendingVectors:
         with self._refusals(), Journal(self._seals, synced=False) as journal:
             return [r for r in journal.records if embedder is None or r.get("embedder") == embedder]
 
-    def _opened(self, record: Mapping[str, Any]) -> DocumentSegment | None:
+    def _open(self, record: Mapping[str, Any]) -> DocumentSegment | None:
         assert self._folder is not None
         name = str(record["name"])
         with suppress(OSError, IndexError_):  # if it is gone or damaged, its texts are embedded again

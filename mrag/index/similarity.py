@@ -349,13 +349,13 @@ class SimilarityIndexes:
             raise ConfigError(f"The index {name!r} has the meaning of its texts already.", hint=hint)
         chosen = embedder(None if later else model)
         named = model if isinstance(model, str) else ""
-        kept_by = self.places.of(name) if backend is None else self.places.resolved(backend)
+        kept_by = self.places.of(name) if backend is None else self.places.resolve(backend)
         about = {"model": "none", "later": named} if later and named != "none" else {"model": named}
         helped = EmbeddingHelp(model, runner, partial(self._donors, name))
-        report = self._built(name, definition, chosen, about, kept_by, on_progress=on_progress, helped=helped)
+        report = self._build(name, definition, chosen, about, kept_by, on_progress=on_progress, helped=helped)
         return replace(report, seconds=time.perf_counter() - started)
 
-    def _built(
+    def _build(
         self,
         name: str,
         definition: Definition,
@@ -381,7 +381,7 @@ class SimilarityIndexes:
             weight = replace(before, changed=changed)
             weight = files.learnt_weight() if weight.due else weight
             files.delete((), extra={**extra, "fusion": weight.to_json()})
-        self.placed(name, kept_by)
+        self.record_place(name, kept_by)
         self._open[name] = SimilarityIndex(name, files)
         return report
 
@@ -404,7 +404,7 @@ class SimilarityIndexes:
             return ServerIndex(name, self.server)  # type: ignore[arg-type]  # there is a server then
         index = self._present(name)
         if index is None:
-            index = self._open[name] = SimilarityIndex(name, self._opened(name, model))
+            index = self._open[name] = SimilarityIndex(name, self._open_files(name, model))
         if not quiet and self._stale(index.files):
             message = f"The index {name!r} is older than the graph."
             hint = "Bring it up to date with `mrag index`; only what changed is embedded anew."
@@ -415,7 +415,7 @@ class SimilarityIndexes:
                 logger.warning("%s %s", message, hint)
         return index
 
-    def placed(self, name: str, backend: IndexBackend) -> None:
+    def record_place(self, name: str, backend: IndexBackend) -> None:
         """Write down that an index is kept by a backend from now on."""
         self._open.pop(name, None)
         self.places.record(name, backend)
@@ -521,7 +521,7 @@ class SimilarityIndexes:
             )
         return self.places.of(name)
 
-    def _opened(self, name: str, model: str | Embedder | Any | None) -> StoredIndex:
+    def _open_files(self, name: str, model: str | Embedder | Any | None) -> StoredIndex:
         backend, spec = self._backend(name), model
         if spec is None:
             kept = backend.open(name, embedder=None)

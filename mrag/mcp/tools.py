@@ -238,7 +238,7 @@ def ask(
     if ranker is not None:
         registry.check_client_ranker(ranker, desk.settings.ranker)
     check_model(desk.settings.model)
-    answer, why, offered = desk.questions.computed(question, how, reading)
+    answer, why, offered = desk.questions.compute(question, how, reading)
     notes: list[str] = []
     if answer is None:
         desk.open_index()

@@ -32,7 +32,7 @@ from mrag._tables import rows
 from mrag.errors import IndexError_
 from mrag.graph.kg import KnowledgeGraph, home
 from mrag.graph.naming import is_asked
-from mrag.graph.record import ALTERNATIVE, LABELS, mark, touched_since
+from mrag.graph.record import ALTERNATIVE, LABELS, list_touched, mark
 from mrag.language.english import TABLES
 from mrag.language.names import name_parts, split_identifier
 from mrag.planning.reader.quantities import unit_called
@@ -642,7 +642,7 @@ def keep(
         return
     about = {**_state(kg), "base": base}
     # It is kept for the next time only: a question can be answered where nothing can be written.
-    with suppress(IndexError_), folder.locked(), folder.refusals():
+    with suppress(IndexError_), folder.lock(), folder.refusals():
         generation, files = folder.next_generation(), {}
         with suppress(IndexError_):
             before = folder.committed()
@@ -774,7 +774,7 @@ def changed_since(kg: KnowledgeGraph, revision: int, predicates: Mapping[str, in
     """Return what may be other than it was at a revision; None where that is not known."""
     if not follows_changes(kg) or revision > kg.revision:
         return None
-    touched = touched_since(kg.store, kg.iri, revision, kg.revision)
+    touched = list_touched(kg.store, kg.iri, revision, kg.revision)
     if touched is None or len(touched.entities) > _MOST_TOUCHED:
         return None
     now = kg.profile().predicates

@@ -213,7 +213,7 @@ def cell_of(display: Display, term: Term | None, computed: bool = False, unit: s
         return AnswerCell(None, "")
     shown = str(term)
     if isinstance(term, URIRef):  # the column says of which kind it is
-        shown = key[1] if (key := display.keyed(shown)) is not None else display.entity(shown)
+        shown = key[1] if (key := display.kind_and_key(shown)) is not None else display.entity(shown)
     if computed and str(getattr(term, "datatype", "")) == XSD + "decimal":
         number = Decimal(shown)
         shown = f"{number:.4f}" if abs(number) >= 1 else f"{number:.4g}" if abs(number) >= _SMALL else shown

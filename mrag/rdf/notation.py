@@ -116,7 +116,7 @@ class _Parser:
         return expression
 
     def alternatives(self) -> ce.Expression:
-        parts = self.nested(lambda: self.series(self.either, self.conjunction))
+        parts = self.nest(lambda: self.series(self.either, self.conjunction))
         return parts[0] if len(parts) == 1 else ce.Or(tuple(parts))
 
     def conjunction(self) -> ce.Expression:
@@ -145,7 +145,7 @@ class _Parser:
         if self.accept("⊥"):
             return ce.Bottom()
         if self.accept("¬"):
-            return ce.Not(self.nested(self.primary))
+            return ce.Not(self.nest(self.primary))
         if sign not in ("∃", "∀", *_COUNTS):
             return ce.class_named(self.name())
         self.at += 1
@@ -154,10 +154,10 @@ class _Parser:
         p = ce.Property(name, self.accept("⁻"))
         self.expect(".")
         if sign in _COUNTS:
-            return _COUNTS[sign](n, p, self.nested(self.primary))
+            return _COUNTS[sign](n, p, self.nest(self.primary))
         return self.quantify(p, exists=sign == "∃")
 
-    def nested(self, read: Callable[[], _T]) -> _T:
+    def nest(self, read: Callable[[], _T]) -> _T:
         self.deep += 1
         if self.deep > _DEEPEST:
             raise ConfigError(f"The expression is nested deeper than {_DEEPEST} levels.")
@@ -167,7 +167,7 @@ class _Parser:
 
     def manchester_primary(self) -> ce.Expression:
         if self.accept("not"):
-            return ce.Not(self.nested(self.primary))
+            return ce.Not(self.nest(self.primary))
         following = self.tokens[self.at + 1][1] if self.at + 1 < len(self.tokens) else ""
         if self.text() != "inverse" and following not in _RESTRICTIONS:
             return ce.class_named(self.name())
@@ -182,7 +182,7 @@ class _Parser:
         if word in ("some", "only"):
             return self.quantify(p, exists=word == "some")
         n = self.count()
-        return _COUNTS[word](n, p, ce.Top() if self.text() in _AFTER else self.nested(self.primary))
+        return _COUNTS[word](n, p, ce.Top() if self.text() in _AFTER else self.nest(self.primary))
 
     def quantify(self, p: ce.Property, *, exists: bool) -> ce.Expression:
         kind, text, _ = self.token()
@@ -194,7 +194,7 @@ class _Parser:
             value = self.value()
             self.expect("}")
             return ce.Value(p, value)
-        filler = self.nested(self.primary)
+        filler = self.nest(self.primary)
         if exists and isinstance(filler, ce.OneOf) and len(filler.members) == 1:
             return ce.Value(p, filler.members[0])
         return ce.Some(p, filler) if exists else ce.Only(p, filler)

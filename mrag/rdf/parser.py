@@ -148,7 +148,7 @@ class Tokens:
         """Print a token as other text from now on."""
         self.tokens[number] = self.tokens[number]._replace(text=text)
 
-    def refused(self, what: str, token: SparqlToken | None = None, hint: str | None = None) -> QueryRefused:
+    def refusal(self, what: str, token: SparqlToken | None = None, hint: str | None = None) -> QueryRefused:
         """Return the error that names what is not allowed, and where it stands."""
         where = "." if token is None else f", at {self.place(token)}."
         return QueryRefused(what + where, query=self.given, hint=hint)
@@ -201,21 +201,21 @@ class Tokens:
 
     def _unescape(self, match: re.Match[str]) -> str:
         if match[1] not in _ESCAPES:
-            raise self.refused(f"No such escape in a string: {match[0]!r}")
+            raise self.refusal(f"No such escape in a string: {match[0]!r}")
         return _ESCAPES[match[1]]
 
     def _not_allowed(self, key: str, text: str, token: SparqlToken) -> QueryRefused:
         if key in CALLING:
             what, hint = "SERVICE is not allowed: a query may not call other servers", "Load that data here."
-            return self.refused(what, hint=hint)
+            return self.refusal(what, hint=hint)
         if key in WRITING:
-            return self.refused(f"Not a SPARQL query: {key} belongs to an update", hint=EXPECTED["query"])
-        return self.refused(f"Not a SPARQL {self.kind}: unknown word {text!r}", token, EXPECTED[self.kind])
+            return self.refusal(f"Not a SPARQL query: {key} belongs to an update", hint=EXPECTED["query"])
+        return self.refusal(f"Not a SPARQL {self.kind}: unknown word {text!r}", token, EXPECTED[self.kind])
 
     def _unknown(self, at: int) -> QueryRefused:
         token = SparqlToken("", "", "", at, at)
         what = "a string that does not end" if self.source[at] in "\"'" else repr(self.source[at])
-        return self.refused(f"Not a SPARQL {self.kind}: {what}", token)
+        return self.refusal(f"Not a SPARQL {self.kind}: {what}", token)
 
     def _gap(self, before: SparqlToken, after: SparqlToken) -> str:
         if before.end == after.start and (
@@ -494,31 +494,31 @@ class TokenCursor:
         """Go over tokens that must be there, and return the last."""
         for key in keys:
             if self.key != key:
-                raise self.refused(_NAMES.get(key, key))
+                raise self.refusal(_NAMES.get(key, key))
             token = self.advance()
         return token
 
-    def refused(self, expected: str, hint: str | None = None) -> QueryRefused:
+    def refusal(self, expected: str, hint: str | None = None) -> QueryRefused:
         """Return the error that says what should stand here."""
         name = f"{self.token.text!r}" if self.key != "end" else "the end"
         what = f"Not a SPARQL {self.tokens.kind}: expected {expected} but found {name}"
         if self.tokens.source.startswith("<<", self.token.start):
             what = "Triples inside triples (RDF-star, RDF 1.2) cannot be asked for"
             hint = "What is loaded has them described: by rdf:subject, rdf:predicate and rdf:object."
-        return self.tokens.refused(what, self.token, hint)
+        return self.tokens.refusal(what, self.token, hint)
 
     def deeper(self) -> None:
         """Note that something opens here."""
         self._depth += 1
         if self._depth > _DEEPEST:
             hint = f"At most {_DEEPEST} brackets may be open at once."
-            raise self.tokens.refused("The text is nested too deeply", self.token, hint)
+            raise self.tokens.refusal("The text is nested too deeply", self.token, hint)
 
     def limit(self, count: int, what: str) -> None:
         """Refuse more of something in a row than an engine can take."""
         if count > _LONGEST:
             hint = "Put the terms into VALUES or IN."
-            raise self.tokens.refused(f"More than {_LONGEST} {what} in a row", self.token, hint)
+            raise self.tokens.refusal(f"More than {_LONGEST} {what} in a row", self.token, hint)
 
     def shallower(self) -> None:
         """Note that what opened last is closed."""
@@ -533,7 +533,7 @@ class TokenCursor:
             name = self.expect("pname")
             prefix, _, local = name.value.partition(":")
             if local:
-                raise self.refused(f"{prefix}: alone")
+                raise self.refusal(f"{prefix}: alone")
             self._declared[prefix] = str(self._resolve(self.expect("iri").value))
             self._names.clear()
 
@@ -546,7 +546,7 @@ class TokenCursor:
         if self.key == "iri":
             return self._resolve(self.advance().value)
         if self.key != "pname":
-            raise self.refused("an IRI")
+            raise self.refusal("an IRI")
         token = self.advance()
         known = self._names.get(token.value)
         if known is None:
@@ -578,12 +578,12 @@ class TokenCursor:
         if self.key in ("+", "-"):
             sign = self.advance()
             if self.key not in NUMBERS or self.token.start != sign.end:
-                raise self.refused("a number right behind the sign")
+                raise self.refusal("a number right behind the sign")
             return self._number(sign.key)
         if self.key in NUMBERS:
             return self._number()
         if self.key != "string":
-            raise self.refused("a term")
+            raise self.refusal("a term")
         text = self.advance().value
         if self.key == "lang":
             return self._check(text, language=self.advance().value)
@@ -605,7 +605,7 @@ class TokenCursor:
         try:
             return Literal(text, lang=language, datatype=datatype, normalize=False)
         except ValueError as error:
-            raise self.tokens.refused(f"Not a literal: {error}") from error
+            raise self.tokens.refusal(f"Not a literal: {error}") from error
 
     def _expand(self, token: SparqlToken) -> URIRef:
         prefix, _, local = token.value.partition(":")
@@ -614,7 +614,7 @@ class TokenCursor:
             namespace = self._known.get(prefix)
             if namespace is None:
                 hint = f"Put `PREFIX {prefix}: <…>` before the query."
-                raise self.tokens.refused(f"The prefix {prefix}: is not declared", token, hint)
+                raise self.tokens.refusal(f"The prefix {prefix}: is not declared", token, hint)
             self.undeclared[prefix] = None
         return URIRef(namespace + (_LOCAL_ESCAPE.sub(r"\1", local) if "\\" in local else local))
 
@@ -631,7 +631,7 @@ def parse_query(
     cursor = TokenCursor(Tokens(text, deadline=deadline), prefixes or {}, base)
     cursor.prologue()
     if cursor.key not in _FORMS:
-        raise cursor.refused("SELECT, ASK, CONSTRUCT or DESCRIBE", EXPECTED["query"])
+        raise cursor.refusal("SELECT, ASK, CONSTRUCT or DESCRIBE", EXPECTED["query"])
     form, read = _FORMS[cursor.key]
     select, template = read(cursor)
     cursor.expect("end")
@@ -726,7 +726,7 @@ def _read_projection(cursor: TokenCursor) -> tuple[Item, ...]:
     items: list[Item] = []
     while True:
         if cursor.key in AGGREGATES or cursor.key in FUNCTIONS:
-            raise cursor.refused(
+            raise cursor.refusal(
                 "a variable, or an expression in brackets with a name",
                 f"SPARQL 1.1 wants brackets and a name: SELECT ({cursor.key}(?x) AS ?{cursor.key.lower()}) …",
             )
@@ -737,7 +737,7 @@ def _read_projection(cursor: TokenCursor) -> tuple[Item, ...]:
         elif items:
             return tuple(items)
         else:
-            raise cursor.refused("variables or *")
+            raise cursor.refusal("variables or *")
         cursor.limit(len(items), "columns")
 
 
@@ -768,7 +768,7 @@ def _read_modifiers(
         while (item := read(cursor)) is not None:
             items.append(item)
         if cursor.at == first:
-            raise cursor.refused(what)
+            raise cursor.refusal(what)
         steps.append((f"{key} BY".lower() if key != "HAVING" else "having", first, cursor.at))
     first = cursor.at
     for one, other in (("LIMIT", "OFFSET"), ("OFFSET", "LIMIT")):
@@ -824,7 +824,7 @@ def _read_group(cursor: TokenCursor) -> GroupNode:
                 _read_same_subject(cursor, parts.append, paths=True)
                 may_have_triples = cursor.accept(".")
             else:
-                raise cursor.refused("a pattern or }" if may_have_triples else "a dot or }")
+                raise cursor.refusal("a pattern or }" if may_have_triples else "a dot or }")
             cursor.limit(len(parts), "patterns")
     last = cursor.at
     cursor.expect("}")
@@ -875,7 +875,7 @@ def _read_values(cursor: TokenCursor) -> ValuesNode:
             row.append(_read_value(cursor))
         if len(row) != len(names):
             what = f"A row of VALUES has {len(row)} terms instead of {len(names)}"
-            raise cursor.tokens.refused(what, token)
+            raise cursor.tokens.refusal(what, token)
         rows.append(tuple(row))
     return ValuesNode(tuple(names), tuple(rows))
 
@@ -884,7 +884,7 @@ def _read_value(cursor: TokenCursor) -> URIRef | Literal | None:
     if cursor.accept("UNDEF"):
         return None
     if cursor.key not in TERM_KEYS or cursor.key == "blank":
-        raise cursor.refused("an IRI, a literal or UNDEF")
+        raise cursor.refusal("an IRI, a literal or UNDEF")
     return cursor.term()  # type: ignore[return-value]
 
 
@@ -943,7 +943,7 @@ def _read_node(cursor: TokenCursor, note: _Note, paths: bool) -> Term:
     if cursor.key == "(":
         return _read_collection(cursor, note, paths)
     if cursor.key not in TERM_KEYS:
-        raise cursor.refused("a term or a variable")
+        raise cursor.refusal("a term or a variable")
     return cursor.term()
 
 
@@ -983,7 +983,7 @@ def _read_property(cursor: TokenCursor) -> URIRef:
     token = cursor.token
     name = cursor.iri()
     if name.lower().startswith(_LOADS_CODE):
-        raise cursor.tokens.refused(f"The property <{name}> may not be used", token)
+        raise cursor.tokens.refusal(f"The property <{name}> may not be used", token)
     return name
 
 
@@ -1087,7 +1087,7 @@ def _read_binary(cursor: TokenCursor, least: int) -> Expression:
         else:
             left = CallNode(operator, (left, _read_binary(cursor, binding + 1)))
         if binding == _COMPARING and _BINDING.get(cursor.key) == _COMPARING:
-            raise cursor.refused("no second comparison", "Comparisons do not chain: use && and brackets.")
+            raise cursor.refusal("no second comparison", "Comparisons do not chain: use && and brackets.")
 
 
 def _read_unary(cursor: TokenCursor) -> Expression:
@@ -1116,7 +1116,7 @@ def _read_built_in(cursor: TokenCursor, expected: str) -> Expression:
         return _read_aggregate(cursor)
     if cursor.key in FUNCTIONS:
         return CallNode(cursor.advance().key, _read_arguments(cursor))
-    raise cursor.refused(expected)
+    raise cursor.refusal(expected)
 
 
 def _read_call_by_name(cursor: TokenCursor) -> CallNode:
@@ -1124,7 +1124,7 @@ def _read_call_by_name(cursor: TokenCursor) -> CallNode:
     name = str(cursor.iri())
     if not name.lower().startswith(_CALLABLE):
         # Some engines load code or call databases by functions of other schemes.
-        raise cursor.tokens.refused(f"The function <{name}> may not be called", token)
+        raise cursor.tokens.refusal(f"The function <{name}> may not be called", token)
     return CallNode(name, _read_arguments(cursor))
 
 
@@ -1173,8 +1173,8 @@ class _Update:
     def before(self) -> str:
         return self._base + self.cursor.declarations() + self.prologue
 
-    def refused(self, what: str, hint: str | None = None) -> QueryRefused:
-        return self.cursor.tokens.refused(what, hint=hint)
+    def refusal(self, what: str, hint: str | None = None) -> QueryRefused:
+        return self.cursor.tokens.refusal(what, hint=hint)
 
 
 def parse_update(
@@ -1198,7 +1198,7 @@ def parse_update(
         if cursor.key == "end":
             break
         if cursor.key not in _OPERATIONS:
-            raise cursor.refused("an operation", EXPECTED["update"])
+            raise cursor.refusal("an operation", EXPECTED["update"])
         operations.append(_OPERATIONS[cursor.key](update))
         if not cursor.accept(";"):
             break
@@ -1213,7 +1213,7 @@ def _read_insert(update: _Update) -> Operation:
     quads, text = _read_data(update)
     labels = {term for quad in quads for term in quad if isinstance(term, BNode) and term[0] != "."}
     if shared := labels & update.labels:
-        raise update.refused(f"Two operations use the blank node _:{min(shared)}")
+        raise update.refusal(f"Two operations use the blank node _:{min(shared)}")
     update.labels |= labels
     return "data", True, text
 
@@ -1224,7 +1224,7 @@ def _read_delete(update: _Update) -> Operation:
         cursor.expect("DELETE", "DATA")
         quads, text = _read_data(update)
         if _has_blank(quads):
-            raise update.refused("Blank nodes cannot be deleted as data")
+            raise update.refusal("Blank nodes cannot be deleted as data")
         return "data", False, text
     if cursor.following() == "WHERE":
         cursor.expect("DELETE", "WHERE")
@@ -1239,14 +1239,14 @@ def _read_data(update: _Update) -> tuple[list[_Quad], str]:
     first = update.cursor.at
     quads = _read_quads(update.cursor)
     if any(isinstance(term, Variable) for quad in quads for term in quad):
-        raise update.refused("Data cannot have variables")
+        raise update.refusal("Data cannot have variables")
     return quads, f"{update.before()}INSERT DATA {_printed_braces(update.cursor, first)}"
 
 
 def _read_modify(update: _Update, outer: Term | None) -> Operation:
     cursor = update.cursor
     if cursor.key not in ("DELETE", "INSERT"):
-        raise cursor.refused("DELETE or INSERT")
+        raise cursor.refusal("DELETE or INSERT")
     deletes = _read_quads(cursor, outer) if cursor.accept("DELETE") else []
     inserts = _read_quads(cursor, outer) if cursor.accept("INSERT") else []
     graphs = _read_using(update, outer)
@@ -1266,7 +1266,7 @@ def _read_using(update: _Update, outer: Term | None) -> _Graphs:
         target.append(str(update.cursor.iri()))
     if update.using is not None:
         if default or named or outer is not None:
-            raise update.refused(
+            raise update.refusal(
                 "The update names its graphs by USING or WITH, and so does the request",
                 "Use one of the two (SPARQL 1.1 Protocol, section 2.2.3).",
             )
@@ -1280,7 +1280,7 @@ def _modification(
     update: _Update, where: str, graphs: _Graphs, deletes: Sequence[_Quad], inserts: Sequence[_Quad]
 ) -> Operation:
     if _has_blank(deletes):
-        raise update.refused("What DELETE names cannot have blank nodes", "Use variables.")
+        raise update.refusal("What DELETE names cannot have blank nodes", "Use variables.")
     return "modify", where, *graphs, tuple(map(_template, deletes)), tuple(map(_template, inserts))
 
 
@@ -1305,7 +1305,7 @@ def _printed_braces(cursor: TokenCursor, first: int) -> str:
     """Print what has been read since a token; no word of an update can be in it."""
     tokens = cursor.tokens.tokens[first : cursor.at]
     if any(token.key in WRITING or token.key in CALLING for token in tokens):
-        raise cursor.tokens.refused("Operations cannot be nested", tokens[0])
+        raise cursor.tokens.refusal("Operations cannot be nested", tokens[0])
     return cursor.tokens.print(first, cursor.at)
 
 
@@ -1318,7 +1318,7 @@ def _read_load(update: _Update) -> Operation:
         cursor.iri()
     if silent:
         return ("nothing",)  # it fails in silence
-    raise update.refused(
+    raise update.refusal(
         "LOAD is not allowed: nothing is fetched from the web",
         "Send the document itself, by POST or PUT to the graph store.",
     )

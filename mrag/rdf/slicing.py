@@ -17,7 +17,7 @@ from mrag.rdf.parser import Tokens
 _KEY = 200  # Characters of a text that decide its place in order, where a server refuses more
 
 
-def sliced(text: str, limit: int | None, offset: int = 0, *, distinct: bool = False) -> str:
+def slice_query(text: str, limit: int | None, offset: int = 0, *, distinct: bool = False) -> str:
     """Return a query for some of the solutions of another, counted after its own LIMIT and OFFSET."""
     read = Tokens(text)
     own: dict[str, int] = {}

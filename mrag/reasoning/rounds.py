@@ -639,7 +639,7 @@ class Rounds:
             if self.live.pop(graph) <= _SMALL:
                 self.store.clear(graph)  # a larger one is removed when idle, by `KnowledgeGraph.collect`
 
-    def merged(self) -> tuple[str, ...]:
+    def merge(self) -> tuple[str, ...]:
         """Merge the graphs that were written, and return what is left of them."""
         self._compact()
         self.same.forget()
@@ -647,7 +647,7 @@ class Rounds:
 
     def finish(self, on_inconsistency: OnInconsistency, label: Label | None) -> Closure:
         """Merge, look for contradictions and return what was done."""
-        self.merged()
+        self.merge()
         clash = find_clashes(self.store, Dataset(default=self.dataset), self.rules.checks, self.counts, label)
         if clash and on_inconsistency == "error":
             raise inconsistent(clash, label)

@@ -239,7 +239,7 @@ def without(
     store.clear(apart)
     run = Rounds(store, tuple(asserted), (), f"{prefix}:kept", rules, None, 2, stepwise=True, barred=barred)
     run.first(plain=rules.rules)
-    kept = run.merged()
+    kept = run.merge()
     for graph in inferred:
         _copy(store, graph, apart, without=kept)
     store.clear(barred)
@@ -473,7 +473,7 @@ def premises(kg: KnowledgeGraph, names: Sequence[str]) -> Dataset:
 
 
 @contextmanager
-def united(kg: KnowledgeGraph, names: Sequence[str], prefix: str) -> Iterator[Dataset]:
+def unite(kg: KnowledgeGraph, names: Sequence[str], prefix: str) -> Iterator[Dataset]:
     """Yield the graphs that reasoning reads, without triples that two of them share."""
     graphs = premises(kg, names)
     if not names or len(graphs.default) == 1:
@@ -567,7 +567,7 @@ def reason(
                 return done
             prefix = f"{kg.iri}:inferred:{kg.record.revision + 1}:0"
         kg.collect()
-        with united(kg, names, prefix) as asserted:
+        with unite(kg, names, prefix) as asserted:
             closure = rounds.materialise(
                 kg.store, asserted, prefix, on_round=on_round, on_inconsistency=on_inconsistency, label=label
             )
@@ -601,10 +601,10 @@ def contradictions_of(kg: KnowledgeGraph) -> list[ClashGroup]:
     rules = compile_rules(kg.store, asserted)
     whole = Dataset((*asserted.default, *kg.record.inferred, *kg.record.apart))
     groups = rounds.check(kg.store, whole, ruleset=rules, label=_label(kg))
-    return [*groups, *_merged(kg, rules)] if kg.store.capabilities.reasoning else groups
+    return [*groups, *_find_merged(kg, rules)] if kg.store.capabilities.reasoning else groups
 
 
-def _merged(kg: KnowledgeGraph, rules: Ruleset) -> Iterator[ClashGroup]:
+def _find_merged(kg: KnowledgeGraph, rules: Ruleset) -> Iterator[ClashGroup]:
     """Yield what is asserted too often of functional properties, where the server has merged two things."""
     asserted, same = kg.dataset("asserted"), [rule for rule in rules.rules if rule.head.p == SAME]
     counts = TripleCounts.of(kg.store, asserted.default)

@@ -118,7 +118,7 @@ class SimilarityRanker:
         # Of things that have several names, each is found as often.
         depth = k if twins_of(self.kg) is None else _NAMES * k
         matches = index.search(question.text, depth, mode=self.mode, allowed=allowed)
-        named = self._named(question.text)
+        named = self._things_called(question.text)
         missing = named - {match.doc_id for match in matches} if allowed is None else set()
         if missing:
             matches += index.search(question.text, len(missing), mode=self.mode, allowed=sorted(missing))
@@ -130,7 +130,7 @@ class SimilarityRanker:
         ordered = self._likest_first(question.text, named, list(hits.values()))
         return [replace(hit, rank=rank) for rank, hit in enumerate(ordered[:k], start=1)]
 
-    def _named(self, text: str) -> set[str]:
+    def _things_called(self, text: str) -> set[str]:
         """Return the things that are called exactly as a text, if it may be a name."""
         if len(text.split()) > _WORDS or not (properties := self.kg.profile().labels):
             return set()

@@ -45,7 +45,7 @@ class QuestionReader:
         self._children: Reserve[_Reading] = Reserve(size)
         self._closed = False
 
-    def computed(
+    def compute(
         self,
         question: str,
         how: How = "auto",

@@ -202,12 +202,12 @@ def find_uncomputed(text: str) -> tuple[str, ...]:
         meant = said == ["mean"] and not {"do", "does", "did"}.isdisjoint(low[: cue.start])
         if cue.cue in _COMPUTING and not meant and said not in (["by"], ["how", "much"]):
             left += said[-1:] if cue.cue == "group" else said
-    left += (word for said in _compared(low) for word in said)
+    left += (word for said in _comparisons(low) for word in said)
     small = words("the of in on for do does did have has is are what by")
     return tuple(dict.fromkeys(word for word in left if word not in small))
 
 
-def _compared(low: Sequence[str]) -> Iterator[Sequence[str]]:
+def _comparisons(low: Sequence[str]) -> Iterator[Sequence[str]]:
     """Yield words that compare with what stands behind them: with a number, or with "than"."""
     for start, end in combinations(range(len(low) + 1), 2):
         op = meanings("comparisons.tsv").get(tuple(low[start:end]), ("=",))[0]

@@ -27,7 +27,7 @@ from mrag.graph.record import SYSTEM, UNNAMED, Record
 from mrag.graph.updates import PlannedUpdate, UpdateReport, apply, preview
 from mrag.index.similarity import freshen, words_first
 from mrag.rdf import queries
-from mrag.rdf.slicing import sliced
+from mrag.rdf.slicing import slice_query
 from mrag.rdf.terms import DEFAULT_PREFIXES
 from mrag.retrieval.reading import QuestionReader
 from mrag.server.metrics import ActiveQueries, RecentErrors
@@ -366,7 +366,7 @@ class Engine:
             self._reads.put(key, known, _READ + _PER_CHARACTER * len(asked.text))
         text, distinct = known.text, asked.distinct and known.query.form == "SelectQuery"
         if known.query.form != "AskQuery" and (asked.limit is not None or asked.offset or distinct):
-            text = sliced(text, asked.limit, asked.offset, distinct=distinct)
+            text = slice_query(text, asked.limit, asked.offset, distinct=distinct)
         return replace(known, asked=asked, until=until, text=text)
 
     def view(self, record: Record | None = None) -> GraphView:

@@ -40,12 +40,12 @@ class CheckedFile:
         self._descriptor = os.open(file, os.O_RDONLY | getattr(os, "O_BINARY", 0))
         self._close = weakref.finalize(self, os.close, self._descriptor)
         if (there := os.fstat(self._descriptor).st_size) != entry.whole:
-            raise self.damaged(f"there are {there} bytes, not {entry.whole}")
+            raise self.damage(f"there are {there} bytes, not {entry.whole}")
         blocks = entry.blocks
         table = bytearray(4 * blocks)
         self._fill(memoryview(table), entry.size)
         if zlib.crc32(table) != entry.crc32:
-            raise self.damaged("the checksums are not as they were written")
+            raise self.damage("the checksums are not as they were written")
         self._sums: list[int] = np.frombuffer(table, "<u4").tolist()
         self._content = mmap.mmap(-1, max(1, entry.size))
         self._view = memoryview(self._content)[: entry.size]
@@ -91,7 +91,7 @@ class CheckedFile:
         if len(missing):
             self._take_these(np.unique(missing).tolist())
 
-    def damaged(self, why: str) -> DamagedIndex:
+    def damage(self, why: str) -> DamagedIndex:
         """Return the error that says what is amiss with the file."""
         place, name = self.file.parent.name, self.file.name
         what = f"The index {place!r} is damaged: of {name}, {why}."
@@ -122,17 +122,17 @@ class CheckedFile:
         try:
             self._fill(self._view[start:stop], start)
         except OSError as error:
-            raise self.damaged(f"a part cannot be read: {error.strerror or error}") from error
+            raise self.damage(f"a part cannot be read: {error.strerror or error}") from error
         for at in range(first, last):
             piece = self._view[at * BLOCK : min((at + 1) * BLOCK, stop)]
             if zlib.crc32(piece) != self._sums[at]:
-                raise self.damaged(f"block {at} of {len(self._sums)} is not as it was written")
+                raise self.damage(f"block {at} of {len(self._sums)} is not as it was written")
 
     def _fill(self, view: memoryview, at: int) -> None:
         while view:
             got = _read_at(self._descriptor, view, at)
             if not got:
-                raise self.damaged("the end is cut off")
+                raise self.damage("the end is cut off")
             view, at = view[got:], at + got
 
 
@@ -278,7 +278,7 @@ class Packed(Mapping[str, npt.NDArray[Any]]):
                 for name, spec in table.items()
             }
         except (ValueError, TypeError, KeyError) as error:
-            raise self._file.damaged("the head is not one of arrays") from error
+            raise self._file.damage("the head is not one of arrays") from error
 
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
         return self._lazy[name].whole()

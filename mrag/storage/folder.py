@@ -71,7 +71,7 @@ class Folder:
         self.kind = kind
 
     @contextmanager
-    def locked(self) -> Iterator[None]:
+    def lock(self) -> Iterator[None]:
         """Hold the writer's lock; the system frees it when the process ends, however it ends."""
         with hold(self.path):
             yield
@@ -119,9 +119,9 @@ class Folder:
                 # A writer may have replaced the files since the manifest was read.
                 if self.committed().generation == state.generation:
                     name = Path(error.filename).name
-                    raise self.damaged(f"the file {name} is missing") from error
+                    raise self.damage(f"the file {name} is missing") from error
             except (OSError, ValueError, TypeError, KeyError, LookupError) as error:
-                raise self.damaged(str(error)) from error
+                raise self.damage(str(error)) from error
         raise IndexError_("The index is replaced faster than it can be read.", file=str(self.path))
 
     def opened(self, name: str, committed: Committed) -> Packed:
@@ -189,7 +189,7 @@ class Folder:
                 hint="It is as it was before. Free some disk space or check the rights, then try again.",
             ) from error
 
-    def damaged(self, why: str) -> DamagedIndex:
+    def damage(self, why: str) -> DamagedIndex:
         """Return the error that says what is amiss."""
         what = f"The {self.kind.name} {self.path.name!r} is damaged: {why}."
         return DamagedIndex(what, file=str(self.path), hint=self.kind.hint)

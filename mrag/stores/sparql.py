@@ -27,7 +27,7 @@ from mrag.loaders.rdf import Progress, Source
 from mrag.rdf import queries
 from mrag.rdf.guard import query_form
 from mrag.rdf.patterns import Construct, Group, Select, Values, to_insert, to_sparql, var
-from mrag.rdf.slicing import count_query, page_query, sliced
+from mrag.rdf.slicing import count_query, page_query, slice_query
 from mrag.rdf.terms import Triple, to_ox
 from mrag.redaction import redact, redact_url
 from mrag.stores.base import (
@@ -265,7 +265,7 @@ class SparqlStore(BaseStore):
         They are counted first: as many have to come.
         """
         if not names:
-            names = self._result(sliced(query, 1), dataset, seconds, time.monotonic()).variables
+            names = self._result(slice_query(query, 1), dataset, seconds, time.monotonic()).variables
         if page_query(query, names, 1, 0) is None:
             raise cut
 

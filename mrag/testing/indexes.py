@@ -80,7 +80,7 @@ def _ids(matches: Sequence[Match]) -> list[str]:
     return [match.doc_id for match in matches]
 
 
-def _begun(backend: IndexBackend, name: str, model: Any = None) -> StoredIndex:
+def _begin(backend: IndexBackend, name: str, model: Any = None) -> StoredIndex:
     index = backend.create(name, embedder=model or Trigrams(), bm25=_BM25)
     index.sync(DOCUMENTS, extra={"revision": 1})
     return index
@@ -103,7 +103,7 @@ class IndexConformance:
         """An index that tests read and do not change."""
         name = next(_names)
         backend.delete(name)  # of a run that was broken off
-        yield _begun(backend, name)
+        yield _begin(backend, name)
         backend.delete(name)
 
     @pytest.fixture
@@ -181,7 +181,7 @@ class IndexConformance:
 
     def test_changes_are_followed(self, backend: IndexBackend, name: str) -> None:
         model = Trigrams()
-        index = _begun(backend, name, model)
+        index = _begin(backend, name, model)
         assert len(model.embedded) == len({text for _, text in DOCUMENTS})
         model.embedded.clear()
         documents = dict(DOCUMENTS[1:])
@@ -210,7 +210,7 @@ class IndexConformance:
         assert _ids(index.search("scarf", 5, mode="bm25")) == []
 
     def test_documents_can_be_deleted_and_come_again(self, backend: IndexBackend, name: str) -> None:
-        index = _begun(backend, name)
+        index = _begin(backend, name)
         assert index.delete(["urn:boot", "urn:none"]) == 1
         assert _ids(index.search("leather", 5, mode="bm25")) == ["urn:shoe"]
         assert index.delete((), extra={"revision": 9}) == 0
@@ -225,7 +225,7 @@ class IndexConformance:
         assert name not in backend.names()
         with pytest.raises(MissingIndex):
             backend.open(name, embedder=None)
-        _begun(backend, name)
+        _begin(backend, name)
         assert name in backend.names()
         again = backend.open(name, embedder=Trigrams())
         assert again.extra == {"revision": 1} and again.embedder_name == "trigrams"
@@ -241,7 +241,7 @@ class IndexConformance:
         backend.delete(name)
 
     def test_a_reader_sees_what_others_write(self, backend: IndexBackend, name: str) -> None:
-        index = _begun(backend, name)
+        index = _begin(backend, name)
         reader = backend.open(name, embedder=Trigrams())
         assert not reader.refresh()
         index.sync([("urn:new", "A violet scarf")], extra={"revision": 2})
@@ -249,7 +249,7 @@ class IndexConformance:
         assert _ids(reader.search("leather scarf", 5)) == ["urn:new"]
 
     def test_two_do_not_write_at_once(self, backend: IndexBackend, name: str) -> None:
-        index = _begun(backend, name)
+        index = _begin(backend, name)
         other = backend.open(name, embedder=Trigrams())
 
         def documents() -> Iterator[tuple[str, str]]:
@@ -271,7 +271,7 @@ class IndexConformance:
         self, backend: IndexBackend, name: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         model = Trigrams()
-        index = _begun(backend, name, model)
+        index = _begin(backend, name, model)
         before = index.search("leather", 5), list(documents_of(index))
         more = [*DOCUMENTS[2:], *((f"urn:more:{n}", f"leather number {n}") for n in range(20))]
         model.fail_after = len(model.embedded) + 10
@@ -298,7 +298,7 @@ class IndexConformance:
         assert len(index.search("leather", 40, mode="bm25", allowed=[i for i, _ in more])) == 20
 
     def test_another_model_replaces_the_whole(self, backend: IndexBackend, name: str) -> None:
-        _begun(backend, name)
+        _begin(backend, name)
         other = Trigrams("another", 24)
         index = backend.create(name, embedder=other, bm25=_BM25, replace=True)
         assert _ids(backend.open(name, embedder=Trigrams()).search("boot", 1)) == ["urn:boot"]

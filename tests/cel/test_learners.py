@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from rdflib import OWL, RDFS, Literal
 
 import mrag
-from mrag.cel import class_problem, read_problems, sampled_negatives
+from mrag.cel import class_problem, read_problems, sample_negatives
 from mrag.cel.evaluate import World
 from mrag.cel.learners.base import LEARNERS, FitProgress, FitState, Halt, Learner, LearnerSettings, learner
 from mrag.cel.learners.refinement import Celoe, CeloeSettings, _Node
@@ -459,9 +459,9 @@ def test_other_files_are_refused_by_name(tmp_path: Path, name: str, text: str | 
 def test_negative_examples_are_drawn_from_the_others() -> None:
     with mrag.demo(model="none") as kg:
         ex = kg.prefixes["ex"]
-        drawn = sampled_negatives(kg, [ex + "Virtuoso"], seed=3)
-        assert drawn == sampled_negatives(kg, [ex + "Virtuoso"], seed=3)
-        assert drawn != sampled_negatives(kg, [ex + "Neo4j"])
+        drawn = sample_negatives(kg, [ex + "Virtuoso"], seed=3)
+        assert drawn == sample_negatives(kg, [ex + "Virtuoso"], seed=3)
+        assert drawn != sample_negatives(kg, [ex + "Neo4j"])
         assert len(drawn) == 20 and ex + "Virtuoso" not in drawn
         few = class_problem(kg, ex + "Vendor", most=5)
         assert (len(few.positives), len(few.negatives), few.ignored) == (5, 5, (ex + "Vendor",))

@@ -158,7 +158,7 @@ def test_alternatives_hold_what_the_plain_interpreter_says(
             assert one.covered == tuple(iri for iri in listed if iri in held)
             assert one.hypothesis.counts == found.problem.counts(held) and one.hypothesis.counts.informative
             problem = found.problem
-            again = rerank.marked_counts(kg, one.hypothesis.expression, problem.positives, problem.negatives)
+            again = rerank.count_marks(kg, one.hypothesis.expression, problem.positives, problem.negatives)
             assert again.counts == one.hypothesis.counts
         assert not {*found.proposals} & {*liked, *disliked}
         shortest, _ = rerank.conditions_agreeing(kg, found.problem, listed, 2, until=1e12)
@@ -179,7 +179,7 @@ def test_an_integer_reaches_the_limit_of_a_decimal(negative: str) -> None:
         problem = LearningProblem([f"{space}d"], [space + negative])
         shortest, _ = rerank.conditions_agreeing(kg, problem, [space + n for n in "def"], 1, until=1e12)
         for expression in shortest:
-            counts = rerank.marked_counts(kg, expression, problem.positives, problem.negatives).counts
+            counts = rerank.count_marks(kg, expression, problem.positives, problem.negatives).counts
             assert (counts.tp, counts.fp) == (1, 0)
         assert shortest or negative == "e"
 

@@ -348,7 +348,7 @@ def test_what_says_nothing_is_left_out(zoo: KnowledgeGraph) -> None:
 def test_what_an_answer_says_of_itself_needs_no_line(language: str) -> None:
     phrases = PHRASES[language]
     citer = Citer("?", context_of(("Ada", "is a", "Person")))
-    names = phrases.join([phrases.quoted("Rom"), phrases.quoted("Mars")])
+    names = phrases.join([phrases.quote("Rom"), phrases.quote("Mars")])
     for said in (
         phrases.nothing_found, phrases.no_match, phrases.nearest, fill(phrases.mentions, names=names),
         fill(phrases.links, s="Ada", names="Rom"), fill(phrases.sought, names=names),

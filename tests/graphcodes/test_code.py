@@ -11,7 +11,7 @@ from mrag.errors import ConfigError, IndexError_
 from mrag.front import demo
 from mrag.graphcodes import code as graph_code
 from mrag.graphcodes import metrics
-from mrag.graphcodes.code import Edge, GraphCode, Node, centred, from_folder, from_json, to_json, union
+from mrag.graphcodes.code import Edge, GraphCode, Node, centre, from_folder, from_json, to_json, union
 from mrag.graphcodes.code_index import GraphCodeIndex
 from mrag.graphcodes.metrics import CodeComparison, CodeScores, Ontology, paper, structural
 from mrag.graphcodes.ranker import CodeVerbaliser, GraphCodeRanker, explain
@@ -440,9 +440,9 @@ def test_links_of_two_entities_to_the_same_things_are_the_same():
     kind = frozenset(["ex:T"])
     a = told("ex:a ex:r ex:m, ex:n ex:r ex:a", Node("ex:a", "A", kind))
     b = told("ex:b ex:r ex:m, ex:n ex:r ex:b", Node("ex:b", "B", kind))
-    assert centred(a, "ex:a") == centred(b, "ex:b")
-    assert centred(a, "ex:a").by_id[graph_code.ITSELF].label == "it"
-    assert centred(a, "ex:z") == a
+    assert centre(a, "ex:a") == centre(b, "ex:b")
+    assert centre(a, "ex:a").by_id[graph_code.ITSELF].label == "it"
+    assert centre(a, "ex:z") == a
 
 
 def test_alike_is_who_has_the_same_links_not_who_is_linked():

@@ -323,10 +323,10 @@ def said(found: ImageCatalogue) -> dict[str, object]:
     every = [PartFeatures(*map(frozenset, pair)) for pair in pairs]
     return {
         "files": found.files,
-        "counts": [found.counts(name, chosen) for name in FACETS for chosen in (some, found.chosen())],
-        "chosen": [found.iris(found.chosen({"category": [one]})) for one in VALUES],
+        "counts": [found.counts(name, chosen) for name in FACETS for chosen in (some, found.choose())],
+        "chosen": [found.iris(found.choose({"category": [one]})) for one in VALUES],
         "alike": [found.alike(every[:n], some, 9) for n in (1, 2)],
-        "weighted": found.weigh({VALUES[0]: 2.0, VALUES[3]: 0.5}, found.chosen(), 9),
+        "weighted": found.weigh({VALUES[0]: 2.0, VALUES[3]: 0.5}, found.choose(), 9),
     }  # fmt: skip
 
 
@@ -374,7 +374,7 @@ def test_likeness_is_that_of_the_features() -> None:
             for image in found.images
         }  # fmt: skip
         best = sorted(((-score, image) for image, score in scores.items() if score > 0))
-        given = found.alike(wanted, found.chosen(), 20)
+        given = found.alike(wanted, found.choose(), 20)
         assert [s for _, s in given] == pytest.approx([-s for s, _ in best])
         assert dict(given) == pytest.approx({i: -s for s, i in best})
 

@@ -130,7 +130,7 @@ def test_the_best_rows_are_those_of_scoring_all(
             monkeypatch.setattr(bm25, "_SMALL", 10**9)
             every, whole = index.search(query, k, mask)
             assert rows.tolist() == every.tolist() and scores.tolist() == whole.tolist(), (query, k)
-            chosen += bm25._choose(index._impacts, index.counted(query), k, mask) is not None
+            chosen += bm25._choose(index._impacts, index.count_terms(query), k, mask) is not None
     assert chosen > 100
 
 

@@ -8,7 +8,7 @@ from mrag.retrieval import reading_child
 from mrag.retrieval.routing import compute_route as _computed
 
 
-def computed(kg: Any, question: str, *more: Any) -> Any:
+def compute(kg: Any, question: str, *more: Any) -> Any:
     """Read a question; one that says so takes for ever, in an engine that cannot be interrupted."""
     if "forever" in question:
         re.match("(a+)+b", "a" * 100)
@@ -16,5 +16,5 @@ def computed(kg: Any, question: str, *more: Any) -> Any:
 
 
 if __name__ == "__main__":
-    vars(reading_child)["compute_route"] = computed
+    vars(reading_child)["compute_route"] = compute
     reading_child.serve(int(sys.argv[1]), reading_child.ChildReader())

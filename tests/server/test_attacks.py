@@ -213,7 +213,7 @@ def test_a_hostile_question_holds_up_nobody(server: str, question: str) -> None:
 
 def reads_the_same(kg: KnowledgeGraph, reader: reading.QuestionReader, *questions: str) -> None:
     for question in questions:
-        ours, theirs = compute_route(kg, question), reader.computed(question)
+        ours, theirs = compute_route(kg, question), reader.compute(question)
         assert ours[1] == theirs[1]
         assert (ours[0] and ours[0].to_json()) == (theirs[0] and theirs[0].to_json())
 
@@ -222,7 +222,7 @@ def follows(kg: KnowledgeGraph, reader: reading.QuestionReader) -> None:
     """See to it that the next question reads the graph as it is then."""
     new, cls = URIRef("http://example.org/NewStore"), URIRef(kg.prefixes["ex"] + "TripleStore")
     kg.insert([mrag.Triple(new, RDF.type, cls), mrag.Triple(new, RDFS.label, Literal("NewStore"))])
-    given, *_ = reader.computed(_COUNT)
+    given, *_ = reader.compute(_COUNT)
     assert given.computed.rows[0][0].label == "12"
 
 
@@ -301,7 +301,7 @@ def test_questions_over_another_server_end_at_their_deadline(
         (process,) = reader.processes()
         began = time.monotonic()
         with pytest.raises(QueryTimeout, match="was not read within 8 s"):
-            reader.computed("How long is forever?")
+            reader.compute("How long is forever?")
         assert time.monotonic() - began < _SECONDS + 5
         with pytest.raises(ProcessLookupError):
             os.kill(process, 0)

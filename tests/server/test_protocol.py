@@ -18,7 +18,7 @@ import mrag
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import queries
 from mrag.rdf.guard import read_gate
-from mrag.rdf.slicing import sliced
+from mrag.rdf.slicing import slice_query
 from tests.cases import cases
 from tests.server.conftest import Running, running
 from tests.server.test_serving import dial
@@ -201,7 +201,7 @@ def test_a_slice_is_the_slice_of_all_rows(
     query = shape.format(" ".join(reversed(own) if swapped else own))
     every = rows(query)
     wanted = every[offset:] if limit is None else every[offset : offset + limit]
-    assert rows(sliced(read_gate(query).text, limit, offset)) == wanted
+    assert rows(slice_query(read_gate(query).text, limit, offset)) == wanted
 
 
 @given(
@@ -209,9 +209,9 @@ def test_a_slice_is_the_slice_of_all_rows(
 )
 def test_a_distinct_slice_has_a_distinct_query(shape: str, limit: int | None, offset: int, said: str) -> None:
     query = shape.format("").replace("?s {", "?p {").replace("ORDER BY ?s", "ORDER BY ?p")
-    wanted = rows(sliced(read_gate(query.replace("SELECT", "SELECT DISTINCT", 1)).text, limit, offset))
+    wanted = rows(slice_query(read_gate(query.replace("SELECT", "SELECT DISTINCT", 1)).text, limit, offset))
     asked = query.replace("SELECT", f"SELECT {said}", 1)
-    assert rows(sliced(read_gate(asked).text, limit, offset, distinct=True)) == wanted
+    assert rows(slice_query(read_gate(asked).text, limit, offset, distinct=True)) == wanted
 
 
 def test_solutions_that_are_the_same_count_once_on_demand(server: Running) -> None:

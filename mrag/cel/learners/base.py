@@ -247,12 +247,12 @@ class Learner(ABC):
         started = time.monotonic()
         seconds, steps = self.settings.seconds, self.settings.steps
 
-        def told() -> None:
+        def report() -> None:
             if self.on_progress is not None:
                 self.on_progress(FitProgress(0, time.monotonic() - started, None))
 
         order = problem.in_turn(self.settings.seed)
-        world = World.of(self.kg, order, steps=steps, until=started + _FETCH * seconds, on_step=told)
+        world = World.of(self.kg, order, steps=steps, until=started + _FETCH * seconds, on_step=report)
         fetched = time.monotonic() - started
         notes = missing_inferences(self.kg, world)
         world = without(world, problem.ignored)

@@ -621,7 +621,7 @@ class CombinationSearch:
             return value - self.settings.penalty * state.cost
         if counts.perfect:
             # Whether to go on depends on its real length.
-            return self.offered(self.written(state), counts)
+            return self.offer(self.written(state), counts)
         if value >= self.fit.worst:
             row = state.bits.tobytes()
             other = self.notes.get(row)
@@ -639,7 +639,7 @@ class CombinationSearch:
         parts = tuple(map(self.written, state.parts))
         return And(parts) if state.conjunction else Or(parts)
 
-    def offered(self, expression: Expression, counts: ExampleCounts) -> float:
+    def offer(self, expression: Expression, counts: ExampleCounts) -> float:
         """Propose a hypothesis if it is short enough, and return its score."""
         shape = normal(expression)
         if length(shape) > self.settings.max_length:
@@ -677,7 +677,7 @@ class CombinationSearch:
                     self.best = float(scores[at])
                     parts = tuple(self.written(int(order[i])) for i in (*path, int(among[at])))
                     counts = self.fit.counts(tp[at], fp[at])
-                    self.offered(And(parts) if conjunction else Or(parts), counts)
+                    self.offer(And(parts) if conjunction else Or(parts), counts)
             bound_tp, bound_fp = (tp, fp * 0) if conjunction else (tp * 0 + self.bits.positives, fp)
             # Conditions stand in order of cost: the next costs at least as much as this one.
             bounds = self.scores(bound_tp, bound_fp, prices + joint + costs[among])
@@ -875,7 +875,7 @@ class _Run:
             row = state.bits.tobytes()
             if row not in known:
                 known.add(row)
-                run.offered(run.written(state), counts)
+                run.offer(run.written(state), counts)
             if len(known) == 2 * self.settings.top:
                 break
         self.runs.clear()

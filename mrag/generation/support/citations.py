@@ -378,7 +378,7 @@ class Citer:
         if lines is None and under:
             lines = self._item(text, under)
         if lines is not None:
-            return self._supported(lines, text, written, before)
+            return self._support(lines, text, written, before)
         if lead and self._leads(text, items):
             return Support((), True, tuple(written), before or self._named(text))
         return self._reject(text, written, before)
@@ -473,8 +473,8 @@ class Citer:
             return True
         things = [terms - self.names.classes for s in fragment for _, terms in s.names]
         return all(
-            self._every.typed(several, classes)
-            or not any(self._every.typed(several, frozenset([c])) for c in self.names.classes)
+            self._every.type_lines(several, classes)
+            or not any(self._every.type_lines(several, frozenset([c])) for c in self.names.classes)
             for several in things
             if several
         )
@@ -556,7 +556,7 @@ class Citer:
         numbers = {str(COUNTS.get(key, key)) for key in free if key in COUNTS or key.isdigit()}
         return not items or numbers <= {str(items)}
 
-    def _supported(
+    def _support(
         self, lines: Iterable[Line], text: str, written: Sequence[str], before: frozenset[Term]
     ) -> Support:
         best = sorted({x.id: x for x in lines}.values(), key=lambda x: (x.inferred, self._order.get(x.id, 0)))

@@ -136,7 +136,7 @@ class Facts:
                         by_end.setdefault(line.triple.s if flipped else line.triple.o, []).append(line)
         return by_end
 
-    def typed(self, subject: frozenset[Term], classes: frozenset[Term]) -> tuple[Line, ...]:
+    def type_lines(self, subject: frozenset[Term], classes: frozenset[Term]) -> tuple[Line, ...]:
         """Return the lines that say that one of some things is of one of some classes."""
         lines: list[Line] = []
         for s in subject:
@@ -283,7 +283,9 @@ class Derivation:
 
     def _type(self, subjects: Things, classes: frozenset[Term]) -> Iterator[Steps]:
         """Yield the claim that each of some things is of one of some classes."""
-        yield from self._keep(ClaimStep(s, None, classes, self.facts.typed(s, classes)) for s in subjects)
+        yield from self._keep(
+            ClaimStep(s, None, classes, self.facts.type_lines(s, classes)) for s in subjects
+        )
 
     def _count(self, way: Way, things: Things, number: Decimal) -> Iterator[Steps]:
         """Yield the claim that each of some things has so many of what a role noun says."""
@@ -351,7 +353,7 @@ class Derivation:
         for end, way in self._role(at + 1) if self._low(at) == "'s" else ():
             made = replace(owner, role=way, plain=False)
             yield end, made
-            for noun in self._borne(made):
+            for noun in self._role_bearers(made):
                 yield from self._own(end, noun)
 
     def _role(self, at: int) -> Iterator[tuple[int, Way]]:
@@ -401,7 +403,7 @@ class Derivation:
                 yield last, replace(noun, steps=noun.steps + typed)
         for several in self._anaphors() if self._low(at) in ("the", "this", "these") else ():
             every = (one for each in several for one in each)
-            if same := frozenset(one for one in every if self.facts.typed(frozenset([one]), classes)):
+            if same := frozenset(one for one in every if self.facts.type_lines(frozenset([one]), classes)):
                 yield end, NounPhrase((same,), plain=True)
         yield end, NounPhrase((classes,), plain=True)
 
@@ -459,7 +461,7 @@ class Derivation:
         elif not (start > 0 and self._low(start - 1) in UNITS and self.symbols[start - 1].is_mark):
             yield end, NounPhrase((things,))
 
-    def _borne(self, role: NounPhrase) -> Iterator[NounPhrase]:
+    def _role_bearers(self, role: NounPhrase) -> Iterator[NounPhrase]:
         """Yield what bears a role, where facts say so."""
         if role.role is None:
             return
@@ -473,7 +475,7 @@ class Derivation:
         return [
             (end, one)
             for end, noun in self.nouns(at)
-            for one in ((noun,) if noun.role is None else self._borne(noun))
+            for one in ((noun,) if noun.role is None else self._role_bearers(noun))
         ]
 
     def _aside(self, at: int, noun: NounPhrase) -> Iterator[tuple[int, NounPhrase]]:
@@ -911,7 +913,7 @@ class Derivation:
             # Who bears a role, and what is said of who bears it.
             for last, steps in self._is_role(end, subject):
                 yield last, steps, subject.things
-            for noun in self._borne(subject):
+            for noun in self._role_bearers(subject):
                 for last, steps in _after(noun.steps, self._predicates(end, noun.things)):
                     yield last, steps, noun.things
         yield from self._invert(at)

@@ -165,9 +165,9 @@ class IndexPlaces:
         self.local = LocalBackend(folder)
         self._opened: dict[str, IndexBackend] = {LOCAL: self.local}
         self._objects: dict[str, IndexBackend] = {}
-        self.default = self.resolved(default or LOCAL)
+        self.default = self.resolve(default or LOCAL)
 
-    def resolved(self, backend: str | IndexBackend) -> IndexBackend:
+    def resolve(self, backend: str | IndexBackend) -> IndexBackend:
         """Return a backend by its URL; an object is one already."""
         if not isinstance(backend, str):
             return backend
@@ -196,7 +196,7 @@ class IndexPlaces:
             if url == self.default.url:
                 return self.default
             if url:
-                return self.resolved(url)
+                return self.resolve(url)
             hint = "Give it again: SimilarityIndexes.of(kg, backend=…)."
             raise IndexError_(f"The index {name!r} was built with an object as backend.", hint=hint)
         return self.local if name in self.local.names() else self.default

@@ -254,7 +254,7 @@ class IndexEngine(ABC):
     def by_vector(self, at: EngineState, vector: Vectors, k: int, where: Where) -> ScoredIds:
         """Rank by the inner product with a vector of length 1."""
 
-    def locked(self, key: str) -> AbstractContextManager[None]:
+    def lock(self, key: str) -> AbstractContextManager[None]:
         """Keep other writers of one index out, where the engine can."""
         return nullcontext()
 
@@ -335,7 +335,7 @@ class Shelf:
     def writing(self) -> Iterator[None]:
         """Keep other writers out."""
         own = nullcontext() if self.beside is None else hold(self.beside)
-        with own, self.engine.locked(f"mrag {self.graph} {self.name}"):
+        with own, self.engine.lock(f"mrag {self.graph} {self.name}"):
             yield
 
     def drop(self) -> None:
@@ -495,7 +495,7 @@ def query_weights(
 def search(view: IndexView, asked: TextSearch, vector: Vectors | None) -> list[Match]:
     """Rank documents; the arguments and the result are those of `mrag.index.document_index.search`."""
     knobs, depth = view.state.manifest.bm25, asked.depth
-    query = Bm25Index.of((), knobs).counted(asked.text)
+    query = Bm25Index.of((), knobs).count_terms(asked.text)
     allowed = None if asked.allowed is None else sorted(set(map(str, asked.allowed)))
     there = bool(view.state.manifest.documents) and allowed != []
     words = view.by_words(query, depth, allowed) if there and query and asked.mode != "dense" else []

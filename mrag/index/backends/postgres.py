@@ -142,7 +142,7 @@ class _Engine(IndexEngine):
         return connect(self._url, connect_timeout=_SECONDS)
 
     @contextmanager
-    def locked(self, key: str) -> Iterator[None]:
+    def lock(self, key: str) -> Iterator[None]:
         with _refusals(), self._connect() as connection:
             row = connection.execute(_SQL["lock"], (key,)).fetchone()
             connection.commit()

@@ -70,7 +70,7 @@ class Concepts(PageView):
         liked, disliked = (list_value(values, part, MOST_HITS, MAX_IRI) for part in ("liked", "disliked"))
         expression = self._concept(values)
         marked = liked and disliked
-        what = cel.rerank.marked_counts(self.kg, expression, liked, disliked) if marked else expression
+        what = cel.rerank.count_marks(self.kg, expression, liked, disliked) if marked else expression
         comment = sentence(self.kg, expression)
         return self._show(keep_concept(self.kg, what, name, comment=comment, learner="search"))
 

@@ -480,7 +480,7 @@ class ImagesView(PageView):
 
     def _choose(self, values: Values, known: ImageCatalogue) -> Chosen:
         wanted: dict[FacetName, list[str]] = {name: self._wishes(values, name) for name in FACETS}
-        return known.chosen(wanted, [self._members(c, known) for c in self._wishes(values, "class")])
+        return known.choose(wanted, [self._members(c, known) for c in self._wishes(values, "class")])
 
     def _members(self, name: str, known: ImageCatalogue) -> Chosen:
         # What is inferred may have changed where the catalogue has not.

@@ -197,10 +197,10 @@ class Health(PageView):
         ended, now = self._ended, time.monotonic()
         if self._checked[0] != ended or now - self._checked[1] > _KEPT:
             checks = [
-                *diagnosis.checked("packages", diagnosis.packages),
-                *diagnosis.checked("graph", lambda: diagnosis.contents(self.kg)),
-                *diagnosis.checked("query process", diagnosis.query_process),
-                *diagnosis.checked("model", lambda: diagnosis.language_model(self.api.settings.model)),
+                *diagnosis.run_checks("packages", diagnosis.packages),
+                *diagnosis.run_checks("graph", lambda: diagnosis.contents(self.kg)),
+                *diagnosis.run_checks("query process", diagnosis.query_process),
+                *diagnosis.run_checks("model", lambda: diagnosis.language_model(self.api.settings.model)),
             ]
             self._checked = (ended, now, [asdict(one) for one in checks])
         return self._checked[2]

@@ -214,7 +214,7 @@ class Questions(PageView):
             check_model(model)
             way = Routed(None, why_read)
             if not why_read:
-                way = engine.questions.computed(question, how, reading, follows)
+                way = engine.questions.compute(question, how, reading, follows)
             if way.given is not None:
                 return Prepared(way.given)
             ranker, index = self.api.choice.ranker(values), self.api.settings.index
