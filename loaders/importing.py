@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from mrag.errors import ConfigError, LoadError
+from mrag.errors import ConfigError, LoadError, check_choice
 from mrag.loaders._records import OnBad, RecordReport, Records
 from mrag.loaders.rdf import Progress
 from mrag.loaders.scenes import Fashionpedia, SceneGraphs, shape_of
@@ -44,9 +44,8 @@ def records(file: str | Path, how: ImportSettings, on_progress: Progress | None 
         raise ConfigError("A table needs a mapping.", file=str(file), hint=hint)
     if kind == "scenes":
         return SceneGraphs(file, **common)
-    if kind == "fashionpedia":
-        return Fashionpedia(file, **common, boxes=how.boxes, masks=how.masks)
-    raise ConfigError(f"Nothing is imported as {kind!r}.", hint=f"There are: {', '.join(KINDS)}.")
+    check_choice("loader", kind, KINDS)
+    return Fashionpedia(file, **common, boxes=how.boxes, masks=how.masks)
 
 
 def kind_of(file: str | Path, mapping: Path | None = None) -> str:

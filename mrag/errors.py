@@ -181,17 +181,36 @@ def require_known(given: Iterable[str], known: Iterable[str], what: str) -> None
         what: What they were given to.
 
     Raises:
-        ConfigError: If one is unknown; the hint names those most like it.
+        ConfigError: If one is unknown; the hint names the one most like it, or all.
 
     Example:
         >>> require_known(["hopps"], ["hops", "schema"], "ContextSettings")
         Traceback (most recent call last):
         mrag.errors.ConfigError: ContextSettings has no argument 'hopps'. Did you mean 'hops'?
     """
+    _require(given, known, f"{what} has no argument {{!r}}.")
+
+
+def check_choice(what: str, value: str, choices: Iterable[str]) -> None:
+    """Refuse a name that nothing of its kind has.
+
+    Raises:
+        ConfigError: If it is unknown; the hint names the one most like it, or all.
+
+    Example:
+        >>> check_choice("mode", "bm25", ("hybrid", "bm25"))
+        >>> check_choice("mode", "words", ("hybrid", "bm25"))
+        Traceback (most recent call last):
+        mrag.errors.ConfigError: There is no mode 'words'. There are: bm25, hybrid.
+    """
+    _require((value,), choices, f"There is no {what} {{!r}}.")
+
+
+def _require(given: Iterable[str], known: Iterable[str], problem: str) -> None:
     names = sorted(known)
     for name in given:
         if name not in names:
             folded = {n.casefold(): n for n in names}
-            like = [folded[n] for n in get_close_matches(name.casefold(), folded, n=1)]
-            hint = f"Did you mean {like[0]!r}?" if like else f"There are: {', '.join(names)}."
-            raise ConfigError(f"{what} has no argument {name!r}.", hint=hint)
+            like = [folded[n] for n in get_close_matches(str(name).casefold(), folded, n=1)]
+            hint = f"Did you mean {like[0]!r}?" if like else f"There are: {', '.join(names) or 'none'}."
+            raise ConfigError(problem.format(name), hint=hint)

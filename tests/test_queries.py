@@ -185,7 +185,7 @@ def test_labels_that_are_syntax_are_found_by_themselves(texts: list[str]) -> Non
 
 
 def test_wrong_parameters_are_refused() -> None:
-    with pytest.raises(ConfigError, match="No parameter nothing"):
+    with pytest.raises(ConfigError, match="no argument"):
         ECHO.bind(nothing=[Literal(1)])
     with pytest.raises(ConfigError):
         ECHO.bind(x=3)

@@ -25,7 +25,7 @@ import pyoxigraph as ox
 from mrag import html
 from mrag.cel.evaluate import World, hierarchy
 from mrag.cel.sparql import BATCH, X, batches, individuals_among, instances_query, members
-from mrag.errors import ConfigError, LearningProblemError, LoadError
+from mrag.errors import LearningProblemError, LoadError, check_choice
 from mrag.graph.kg import KnowledgeGraph
 from mrag.rdf import expressions as ce
 from mrag.rdf import patterns as pt
@@ -96,7 +96,8 @@ def qualities(tp: Any, fp: Any, positives: int, negatives: int, measure: Measure
             return (tp > 0) * right / (positives + negatives)
         case "weighted-accuracy":
             return (tp / positives + (negatives - fp) / negatives) / 2
-    raise ConfigError(f"No measure {measure!r}.", hint=f"There are: {', '.join(MEASURES)}.")
+    check_choice("measure", measure, MEASURES)
+    raise AssertionError(measure)
 
 
 @dataclass(frozen=True)

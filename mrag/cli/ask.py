@@ -34,7 +34,7 @@ from mrag.cli.output import (
 )
 from mrag.cli.serving import ask_server
 from mrag.config import Settings
-from mrag.errors import ConfigError, ModelError, MragError
+from mrag.errors import ConfigError, ModelError, MragError, check_choice
 
 if TYPE_CHECKING:
     from mrag.images.graph import Allowed
@@ -168,8 +168,8 @@ def ask(
         raise typer.BadParameter(what, param_hint="'QUESTION'")
     if pictures.image is None and not follow:
         _require(text, "QUESTION")
-    options.check_choice("way", how, HOWS)
-    options.check_choice("planner", planner or "parser", PLANNERS)
+    check_choice("way", how, HOWS)
+    check_choice("planner", planner or "parser", PLANNERS)
     parts = {"sparql": sparql, "context": context, "way": how == "auto", "words": explain_reading}
     more = (pictures.given, follow, teach, model, planner, lang, graph, texts, hops - 1, budget - 4000)
     if not any(more) and (how, ranker, index) in [(way, "hybrid", "main") for way in HOWS[:3]]:

@@ -21,7 +21,7 @@ from mrag.cli import commands, options
 from mrag.cli.options import JsonOption
 from mrag.cli.output import progress, say, show, show_json, status
 from mrag.diagnosis import example, premises_in_words
-from mrag.errors import ConfigError, InconsistentOntology, QueryRefused, TermError
+from mrag.errors import ConfigError, InconsistentOntology, QueryRefused, TermError, check_choice
 from mrag.language.grammar import count_words
 from mrag.terminal import inline
 
@@ -399,9 +399,7 @@ def _object(text: str, graph: mrag.KnowledgeGraph) -> Any:
 
 
 def _delete(graph: mrag.KnowledgeGraph, name: str, known: Sequence[str], yes: bool) -> None:
-    if name not in known:
-        hint = f"There are: {', '.join(known) or 'none'}."
-        raise ConfigError(f"There is no knowledge graph {name!r}.", hint=hint)
+    check_choice("knowledge graph", name, known)
     doomed = graph if name == graph.name else mrag.KnowledgeGraph(graph.store, name)
     say(f"{name}: {doomed.record.triples:,} triples and its indexes would be deleted.")
     if not (yes or _is_agreed()):

@@ -18,7 +18,7 @@ from mrag.cli import options
 from mrag.cli.commands import Commands, on_stop
 from mrag.cli.output import progress, say, show_json, show_lines
 from mrag.config import Settings
-from mrag.errors import ConfigError, IndexError_
+from mrag.errors import ConfigError, IndexError_, check_choice
 from mrag.storage.files import save_text
 
 HOWS = ("auto", "plan", "read")
@@ -42,7 +42,7 @@ def measure_questions(
     say that the graph has no answer. Also read: `id`, `category`, `alternatives`, `choice_columns`,
     `ordered` and `order_groups`.
     """
-    options.check_choice("way", how, HOWS)
+    check_choice("way", how, HOWS)
     wanted = dict(part.split("=", 1) for part in only or () if "=" in part)
     if len(wanted) < len(only or ()):
         raise ConfigError("Not a field and its value.", term=" ".join(only or ()), hint="Write FIELD=VALUE.")

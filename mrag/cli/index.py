@@ -20,7 +20,7 @@ from mrag.cli.commands import Commands
 from mrag.cli.options import JsonOption, KeptLanguageOption, Place, RunnerOption, WorkersOption
 from mrag.cli.output import hit_json, progress, say, show, show_hit, show_json, status
 from mrag.config import Settings
-from mrag.errors import ConfigError, DamagedIndex, IndexError_, IndexMismatch
+from mrag.errors import ConfigError, DamagedIndex, IndexError_, IndexMismatch, check_choice
 from mrag.redaction import redact_url
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def update_index(
     are named by the property that tells them apart best, else by the words of their IRIs. `mrag ask` and
     `mrag search` keep its languages.
     """
-    options.check_choice("meaning", meaning, ("now", "later"))
+    check_choice("meaning", meaning, ("now", "later"))
     with place.open(lang, index=name) as graph:
         if label_property:
             graph.label_properties = tuple(label_property)

@@ -14,7 +14,7 @@ from mrag import cel, context, generative, rdf
 from mrag.cli import commands, options
 from mrag.cli.commands import Commands
 from mrag.cli.output import progress, say, show, show_data, show_json, show_lines, status
-from mrag.errors import ConfigError, LearningProblemError
+from mrag.errors import ConfigError, LearningProblemError, check_choice
 from mrag.language.grammar import count_words
 from mrag.storage.files import save_text
 
@@ -185,7 +185,7 @@ def fit(
     Examples are IRIs, files of IRIs, hits of a search, or the members of a class. If no negative ones are
     given, other individuals are drawn.
     """
-    options.check_choice("format", notation.format, FORMATS)
+    check_choice("format", notation.format, FORMATS)
     with place.open() as graph:
         problem = problem_of(graph, examples, question, defined, learning.seed)
         learnt = fit_learner(graph, problem, learning, k)
@@ -213,7 +213,7 @@ def rerank(
 
     The hits in the concept come first. It is learnt from the first and last hits, unless --concept gives one.
     """
-    options.check_choice("format", format, FORMATS)
+    check_choice("format", format, FORMATS)
     with place.open() as graph:
         if concept is not None:
             learnt = Learnt(concept_of(graph, concept))
@@ -237,7 +237,7 @@ def show_concept(
     concept: str, place: options.LabelledPlace, notation: Notation, as_json: options.JsonOption = False
 ) -> None:
     """Print a concept and its sentence, or its query."""
-    options.check_choice("format", notation.format, FORMATS)
+    check_choice("format", notation.format, FORMATS)
     with place.open() as graph:
         print_learnt(graph, Learnt(concept_of(graph, concept)), notation, None, None, as_json)
 
@@ -274,7 +274,7 @@ def concepts(place: options.LabelledPlace, format: str = "dl", as_json: options.
 
     In Turtle, RDF/XML and functional syntax they form an ontology.
     """
-    options.check_choice("format", format, LIST_FORMATS)
+    check_choice("format", format, LIST_FORMATS)
     with place.open() as graph:
         kept = cel.list_concepts(graph)
         if as_json:

@@ -138,14 +138,3 @@ def read_query_file(path: str) -> str:
     if not Path(path).is_file():
         raise ConfigError("There is no such file.", file=path)
     return Path(path).read_text(encoding="utf-8-sig")
-
-
-def check_choice(what: str, value: str, choices: tuple[str, ...]) -> None:
-    """Raise `ConfigError` unless a value is one of the choices.
-
-    Example:
-        >>> check_choice("mode", "bm25", ("hybrid", "bm25"))
-    """
-    if value not in choices:
-        listed = f"{', '.join(choices[:-1])} or {choices[-1]}"
-        raise ConfigError(f"There is no {what} {value!r}.", hint=f"Use {listed}.")

@@ -12,7 +12,7 @@ import mrag
 from mrag import rdf, retrieval, stores
 from mrag.cli import options
 from mrag.cli.output import show, show_data, show_json, show_lines
-from mrag.errors import ConfigError
+from mrag.errors import ConfigError, check_choice
 
 LAYERS = ("all", "asserted", "inferred")
 
@@ -31,7 +31,7 @@ def query(
 
     Updates and federated queries are refused. GraphDB's similarity vocabulary works on every store.
     """
-    options.check_choice("layer", layer, LAYERS)
+    check_choice("layer", layer, LAYERS)
     if listed is not None:
         summaries = {
             n: rdf.queries.get(n).summary

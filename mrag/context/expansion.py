@@ -38,7 +38,7 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import names_beside, twins_of
 from mrag.graph.record import LABELS
 from mrag.language.names import split_identifier
-from mrag.language.tokens import FUNCTION_WORDS, OTHERS, content, content_words, fold, stem, tokens, words
+from mrag.language.tokens import FUNCTION_WORDS, OTHERS, content, fold, stem, tokens, words
 from mrag.rdf.terms import OWL, RDF, RDFS, SKOLEM, OxTerm, Triple, from_ox
 from mrag.tracing import spanning
 
@@ -203,8 +203,8 @@ def set_priorities(
             weight *= 0.2
         weight /= 1 + 0.35 * candidate.place
         if question:
-            shown = content_words(f"{display.predicate(p)} {display.term(o)} {display.entity(s)}")
-            weight *= 1 + len(question & shown) / len(question)
+            shown = content(f"{display.predicate(p)} {display.term(o)} {display.entity(s)}")
+            weight *= 1 + len(question.intersection(shown)) / len(question)
         weight *= (0.6 if candidate.asked else 0.35) ** (candidate.hop - 1)
         candidate.priority = weight / (1 + 0.15 * candidate.seed)
 
@@ -250,7 +250,7 @@ class Reach:
         self, kg: KnowledgeGraph, display: Display, settings: ContextSettings, question: str
     ) -> None:
         self.kg, self.display, self.settings = kg, display, settings
-        self.question = content_words(question)
+        self.question = frozenset(content(question))
         self._text = question
         self.found: dict[tuple[str, str, str], ReachedTriple] = {}
         self.dropped: Counter[str] = Counter()
@@ -331,7 +331,9 @@ class Reach:
             return statement[2] if direction == "out" else ox.NamedNode(statement[0])
 
         self.display.prepare(sorted({t.value for x in group if isinstance(t := end(x), ox.NamedNode)}))
-        return sorted(group, key=lambda x: -len(self.question & content_words(self.display.term(end(x)))))
+        return sorted(
+            group, key=lambda x: -len(self.question.intersection(content(self.display.term(end(x)))))
+        )
 
     def _reason_against(self, statement: Statement, direction: Direction) -> str | None:
         s, p, o, _ = statement
@@ -371,7 +373,7 @@ class Reach:
         for candidate in self.found.values():
             other = candidate.end
             if candidate.seed == seed and other != entity and self.display.relation(other):
-                ends[other] = -len(self.question & content_words(self.display.entity(other)))
+                ends[other] = -len(self.question.intersection(content(self.display.entity(other))))
         for node in sorted(ends, key=lambda n: (ends[n], n))[: self.settings.fanout]:
             self._neighbours(node, seed, 2, (entity, node), ("out",))
 

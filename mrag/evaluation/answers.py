@@ -16,7 +16,7 @@ import numpy as np
 from rdflib import URIRef
 
 from mrag import html
-from mrag.errors import ConfigError, TermError
+from mrag.errors import ConfigError, TermError, check_choice
 from mrag.evaluation.gold import AnswerScore, GoldQuestion, mentions, score
 from mrag.evaluation.metrics import (
     Interval,
@@ -255,8 +255,7 @@ def evaluate_questions(
     """
     if not questions:
         raise ConfigError("There are no questions.", hint="Read some with `read_questions`.")
-    if how not in get_args(How):
-        raise ConfigError(f"There is no way called {how!r}.", hint=f"Known: {', '.join(get_args(How))}.")
+    check_choice("way", how, get_args(How))
     # A first question pays for the lexicon; it is not what an answer costs.
     started = time.perf_counter()
     if how != "read":

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from mrag import untrusted
 from mrag._tables import tables
-from mrag.errors import ConfigError, ModelError
+from mrag.errors import ConfigError, ModelError, check_choice
 from mrag.evaluation.metrics import Qrels, Run, Scored, by_rank, digest, order, write_qrels
 from mrag.evaluation.questions import (
     BenchmarkQuestion,
@@ -100,8 +100,7 @@ def index_system(index: StoredIndex, kind: str, allowed: Collection[str] | None 
         >>> [hit.doc for hit in index_system(index, "bm25").search("a shoe", 10)]
         ['ex:1']
     """
-    if kind not in KINDS:
-        raise ConfigError(f"There is no ranker {kind!r}.", hint=f"Known: {', '.join(KINDS)}.")
+    check_choice("ranker", kind, KINDS)
     if kind in ("dense", "hybrid") and index.embedder_name is None:
         hint = "Build it with a model, such as minilm, or evaluate bm25 alone."
         raise ConfigError(f"The index has no vectors, so there is no {kind} ranker.", hint=hint)

@@ -36,7 +36,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mrag import html
-from mrag.errors import ConfigError, LoadError
+from mrag.errors import ConfigError, LoadError, check_choice
 from mrag.storage.files import save_text
 from mrag.terminal import inline
 
@@ -568,8 +568,8 @@ def evaluate(
     names = [system.name for system in systems]
     if not names or len(set(names)) < len(names):
         raise ConfigError(f"Systems need names of their own, not {names}.", hint="Give one system or more.")
-    if baseline is not None and baseline not in names:
-        raise ConfigError(f"There is no system {baseline!r}.", hint=f"There are: {', '.join(names)}.")
+    if baseline is not None:
+        check_choice("system", baseline, names)
     remarks = [*notes, *_coverage(systems, qrels)]
     measured = []
     for system in systems:

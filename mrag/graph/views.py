@@ -19,7 +19,7 @@ from itertools import islice
 from rdflib import Literal
 
 from mrag._tables import tables
-from mrag.errors import ConfigError, EndpointError, TermError
+from mrag.errors import ConfigError, EndpointError, TermError, check_choice
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.record import SYSTEM, read_record
 from mrag.loaders._records import schema_lines
@@ -212,8 +212,7 @@ def find(view: View | str) -> View:
     """Return the view of a name."""
     if isinstance(view, View):
         return view
-    if view not in VIEWS:
-        raise ConfigError(f"There is no view {view!r}.", hint=f"There are: {', '.join(VIEWS)}.")
+    check_choice("view", view, VIEWS)
     return VIEWS[view]
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
-from mrag.errors import ConfigError
+from mrag.errors import ConfigError, check_choice
 from mrag.graphcodes.code import GraphCode, Node
 from mrag.rdf import queries
 from mrag.rdf.terms import OWL, RDFS
@@ -300,8 +300,7 @@ class CodeComparison:
     excess: float = EXCESS
 
     def __post_init__(self) -> None:
-        if self.metric not in get_args(Metric):
-            raise ConfigError(f"There is no metric {self.metric!r}.", hint=f"One of {get_args(Metric)}.")
+        check_choice("metric", self.metric, get_args(Metric))
         if self.metric != "structural" and self.ontology is not None:
             raise ConfigError(f"The metric {self.metric!r} takes no ontology.", hint="Use 'structural'.")
         if not 0 <= self.excess < float("inf"):

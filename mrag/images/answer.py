@@ -22,7 +22,15 @@ from mrag import html, untrusted
 from mrag._tables import tables
 from mrag.context import Context, ContextSettings, expand
 from mrag.context.render import Line, render
-from mrag.errors import ConfigError, DamagedIndex, IndexMismatch, LoadError, MissingIndex, ModelError
+from mrag.errors import (
+    ConfigError,
+    DamagedIndex,
+    IndexMismatch,
+    LoadError,
+    MissingIndex,
+    ModelError,
+    check_choice,
+)
 from mrag.generation.answering import answer, cite
 from mrag.generation.models import invoke, model_name, resolve
 from mrag.generation.prompts import NO_MODEL_NOTICE
@@ -51,9 +59,7 @@ logger = logging.getLogger(__name__)
 
 def image_mode(name: str) -> Mode:
     """Return the name of a ranker as one that ranks images by the sentences about them."""
-    if name not in get_args(Mode):
-        hint = f"There are: {', '.join(get_args(Mode))}."
-        raise ConfigError(f"Images are not ranked by {name!r}.", hint=hint)
+    check_choice("ranker of images", name, get_args(Mode))
     return cast(Mode, name)
 
 

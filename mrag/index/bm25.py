@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
-from mrag.errors import ConfigError
+from mrag.errors import ConfigError, check_choice
 from mrag.index.rows import Mask, Ranking, Rows, StringTable, best, contenders, distinct
 from mrag.language.analysis import DEFAULT, Analyser, resolve_name
 from mrag.language.tokens import STOP_WORDS
@@ -55,8 +55,7 @@ class Bm25Params:
     stop_words: bool = True  # Pass over the English function words of a query that has other words
 
     def __post_init__(self) -> None:
-        if self.idf not in get_args(Idf):
-            raise ConfigError(f"BM25 knows no idf {self.idf!r}.", hint=f"Known: {', '.join(get_args(Idf))}.")
+        check_choice("idf", self.idf, get_args(Idf))
         if not (math.isfinite(self.k1) and self.k1 >= 0):
             raise ConfigError(f"BM25 cannot use k1={self.k1}.", hint="k1 is 0 or more; 1.2 is usual.")
         if not 0 <= self.b <= 1:

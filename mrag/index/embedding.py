@@ -21,7 +21,6 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import lru_cache
 from importlib.resources import files
 from importlib.util import find_spec
@@ -34,7 +33,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mrag.config import is_loopback, ollama_host
-from mrag.errors import ConfigError, IndexError_, ModelError
+from mrag.errors import ConfigError, IndexError_, ModelError, check_choice
 from mrag.jobs.runners import Runner, carry
 from mrag.redaction import brief, redact_url
 
@@ -436,7 +435,7 @@ def embedder(model: str | Embedder | Any | None = "minilm") -> Embedder | None:
         True
         >>> embedder("minilmm")
         Traceback (most recent call last):
-        mrag.errors.ConfigError: No embedding model is called 'minilmm'. Did you mean minilm? ...
+        mrag.errors.ConfigError: There is no embedding model 'minilmm'. Did you mean 'minilm'?
     """
     if model is None:
         return None
@@ -447,11 +446,7 @@ def embedder(model: str | Embedder | Any | None = "minilm") -> Embedder | None:
             return known[model]()
         if model.partition(":")[0] in _SERVED:
             return serve_embedder(model)
-        close, names = get_close_matches(model, known, 1), [*known, "ollama:NAME", "openai:NAME"]
-        raise ConfigError(
-            f"No embedding model is called {model!r}.",
-            hint=(f"Did you mean {close[0]}? " if close else "") + f"Known: {', '.join(names)}.",
-        )
+        check_choice("embedding model", model, (*known, "ollama:NAME", "openai:NAME"))
     if not all(callable(getattr(model, method, None)) for method in ("embed_documents", "embed_query")):
         hint = "Give a name, such as minilm, or an object with embed_documents and embed_query."
         raise ConfigError(f"A {type(model).__qualname__} cannot embed texts.", hint=hint)

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
         STOP_WORDS,
         TextToken,
         content,
-        content_words,
         fold,
         keys,
         language_of,
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "FUNCTION_WORDS", "STOP_WORDS", "Analyser", "TextToken", "content", "content_words", "fold", "iri_words",
+    "FUNCTION_WORDS", "STOP_WORDS", "Analyser", "TextToken", "content", "fold", "iri_words",
     "is_place", "keys", "language_of", "local_words", "name_parts", "normalise", "singular",
     "split_identifier", "stem",
 ]  # fmt: skip

@@ -17,7 +17,7 @@ from typing import Final
 
 from mrag._patterns import compile_late
 from mrag._tables import tables
-from mrag.errors import ConfigError
+from mrag.errors import ConfigError, check_choice
 from mrag.language.tokens import s_stem
 
 AUTO: Final = "auto"  # Stands for the analyser of a graph's languages, see `by_languages`
@@ -67,8 +67,7 @@ def resolve_name(name: str) -> str:
 
     language = _LANGUAGES.get(language, language)
     known = snowballstemmer.algorithms()
-    if language not in known:
-        raise ConfigError(f"Snowball has no stemmer {language!r}.", hint=f"It has: {', '.join(known)}.")
+    check_choice("stemmer of Snowball", language, known)
     return _PREFIX + language + (WORDS if name.endswith(WORDS) else "")
 
 

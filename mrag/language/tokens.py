@@ -157,22 +157,6 @@ def normalise(text: str) -> str:
     return " ".join(_WORD.findall(plain)) or " ".join(plain.split())
 
 
-def content_words(text: str) -> frozenset[str]:
-    """Return the words of a text that carry meaning, folded, cut to what their forms share.
-
-    Example:
-        >>> sorted(content_words("What are the Products?"))
-        ['produc']
-    """
-    return frozenset(_stem(w) for w in _WORD.findall(bare(text)) if w not in STOP_WORDS)
-
-
-def _stem(word: str) -> str:
-    word = word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
-    # Six letters bring directed and director together, and seldom anything else.
-    return word[:6]
-
-
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _MARKS = "\u0300-\u036f\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0900-\u0dff"
 _APOSTROPHES = "'’‘‛ʼʹ′´`＇"

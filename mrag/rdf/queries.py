@@ -22,7 +22,7 @@ from typing import Any
 from rdflib import BNode
 from rdflib.term import Node
 
-from mrag.errors import ConfigError, TermError
+from mrag.errors import ConfigError, TermError, require_known
 from mrag.rdf.terms import to_ox
 
 Value = Node | str | None
@@ -50,11 +50,7 @@ class Query:
 
     def bind(self, **values: int | Sequence[Value] | Sequence[Sequence[Value]]) -> str:
         """Return the query text with its parameters set."""
-        unknown = sorted(set(values) - set(self.params))
-        if unknown:
-            raise ConfigError(
-                f"No parameter {unknown[0]}.", query=self.name, hint=f"There are: {', '.join(self.params)}."
-            )
+        require_known(values, self.params, f"The query {self.name}")
         lines = []
         for line in self.text.splitlines():
             name = _bind(line)

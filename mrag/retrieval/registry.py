@@ -25,7 +25,7 @@ from rdflib import URIRef
 
 from mrag import cel, generative, graphcodes
 from mrag.context.display import Display
-from mrag.errors import ConfigError, ModelError, MragError, RankerError, TermError
+from mrag.errors import ConfigError, ModelError, MragError, RankerError, TermError, check_choice
 from mrag.graph.kg import KnowledgeGraph, home
 from mrag.index.document_index import Mode
 from mrag.index.similarity import SimilarityIndex, SimilarityIndexes
@@ -171,8 +171,7 @@ def check_ranker(name: str) -> list[tuple[RankerInfo, str]]:
     known, problems = known_rankers(), []
     for part in name.split("+"):
         kind, _, argument = part.strip().partition(":")
-        if kind not in known:
-            raise ConfigError(f"There is no ranker {kind!r}.", hint=f"There are: {', '.join(sorted(known))}.")
+        check_choice("ranker", kind, known)
         problems.append((known[kind], argument))
     return problems
 

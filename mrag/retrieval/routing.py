@@ -13,7 +13,7 @@ from typing import Literal as OneOf
 
 from mrag import completion, images, reasoning
 from mrag.config import Settings
-from mrag.errors import ConfigError, MragError, QuestionTooLong, StoreError
+from mrag.errors import ConfigError, MragError, QuestionTooLong, StoreError, check_choice
 from mrag.generation.models import check_model
 from mrag.generation.prompts import NAMES_APART, PENDING
 from mrag.generation.result import Answer, OtherReading
@@ -103,11 +103,8 @@ def route(kg: KnowledgeGraph, question: str | Question | Retrieval, **options: U
     """Return the answer to a question that need not be read, or None where it has to be, and why."""
     how, planner, ranker = options.get("how", "auto"), options.get("planner", "parser"), options.get("ranker")
     model, media, texts = options.get("model"), options.get("media"), options.get("texts")
-    if how not in get_args(How):
-        raise ConfigError(f"There is no way called {how!r}.", hint=f"Use {', '.join(get_args(How))}.")
-    if planner not in get_args(Planner):
-        planners = ", ".join(get_args(Planner))
-        raise ConfigError(f"There is no planner called {planner!r}.", hint=f"Use {planners}.")
+    check_choice("way", how, get_args(How))
+    check_choice("planner", planner, get_args(Planner))
     if isinstance(ranker, str):
         check_ranker(ranker)
     if isinstance(question, str | Question):

@@ -29,6 +29,7 @@ from mrag.errors import (
     QueryRefused,
     QueryTimeout,
     StoreError,
+    check_choice,
 )
 from mrag.rdf import queries
 from mrag.rdf.guard import EXPLICIT, IMPLICIT
@@ -279,10 +280,7 @@ class GraphDBStore(StatementsStore):
             ConfigError: If there is no such ruleset.
             EndpointError: If the repository is there already, or the server refuses.
         """
-        if ruleset not in RULESETS:
-            raise ConfigError(
-                f"GraphDB has no ruleset {ruleset!r}.", hint=f"There are: {', '.join(RULESETS)}."
-            )
+        check_choice("ruleset", ruleset, RULESETS)
         if self.repository in self.repositories():
             what, hint = "There is such a repository already.", "Use it, or choose another name."
             raise EndpointError(what, endpoint=self.url, hint=hint)

@@ -284,7 +284,7 @@ def test_wrong_names_and_queries_are_refused() -> None:
             indexes.build("../up", model="none")
         with pytest.raises(ConfigError, match="documentID"):
             indexes.build("x", model="none", definition=Definition(queries=("explore/classes",)))
-        with pytest.raises(ConfigError, match="No embedding model"):
+        with pytest.raises(ConfigError, match="no embedding model"):
             indexes.build("x", model="nonesuch")
 
 

@@ -95,7 +95,7 @@ def test_a_reading_that_is_offered_is_the_one_that_its_number_takes(graphs: Grap
 
 
 def test_ways_and_readings_are_checked(graphs: Graphs) -> None:
-    with pytest.raises(ConfigError, match="no way called"):
+    with pytest.raises(ConfigError, match="no way"):
         mrag.ask(graphs("states"), "how many rivers are there", how="guess")  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="readings"):
         mrag.ask(graphs("states"), "how many rivers are there", how="plan", reading=99)

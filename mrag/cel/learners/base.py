@@ -23,7 +23,7 @@ from mrag.cel.problem import (
     quality,
     recount,
 )
-from mrag.errors import ConfigError, LearningProblemError
+from mrag.errors import ConfigError, LearningProblemError, check_choice, require_known
 from mrag.graph.kg import KnowledgeGraph
 from mrag.language.grammar import count_words
 from mrag.rdf import expressions as ce
@@ -61,8 +61,7 @@ class LearnerSettings:
     max_length: int | None = None
 
     def __post_init__(self) -> None:
-        if self.measure not in MEASURES:
-            raise ConfigError(f"No measure {self.measure!r}.", hint=f"There are: {', '.join(MEASURES)}.")
+        check_choice("measure", self.measure, MEASURES)
         longest = 1 if self.max_length is None else self.max_length
         if self.seconds <= 0 or min(self.top, self.steps, longest) < 1:
             raise ConfigError("seconds, top, steps and max_length are positive.")
@@ -323,14 +322,10 @@ def learner(
         ...     learner("search", kg, seconds=2).settings.seconds
         2
     """
-    if name not in LEARNERS:
-        raise ConfigError(f"No learner {name!r}.", hint=f"There are: {', '.join(sorted(LEARNERS))}.")
+    check_choice("learner", name, LEARNERS)
     module, class_name = LEARNERS[name]
     kind: type[Learner] = getattr(import_module(module), class_name)
-    names = sorted(f.name for f in fields(kind.settings_type))
-    unknown = sorted(set(settings) - {*names})
-    if unknown:
-        raise ConfigError(f"{name} has no setting {unknown[0]}.", hint=f"It has: {', '.join(names)}.")
+    require_known(settings, [f.name for f in fields(kind.settings_type)], f"The learner {name}")
     return kind(kg, kind.settings_type(**settings), on_progress=on_progress)
 
 
