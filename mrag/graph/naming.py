@@ -31,6 +31,7 @@ _LOOKED_AT: Final = 20_000  # Members of a class among which those without a nam
 _MOST_HAVE: Final = 0.5
 _ONE_EACH: Final = 0.8
 _DISTINCT: Final = 0.5
+_TELLING: Final = 0.8  # The same of a property that is not called a name
 _WORDED: Final = 0.8
 _LENGTH: Final = 60
 _TYPED: Final = 20
@@ -181,13 +182,15 @@ def _score(p: str, rows: Sequence[tuple[str, str, str]], members: int, kind: str
     length = sum(map(len, values)) / len(values)
     if having < _MOST_HAVE * members or slots < _ONE_EACH * len(rows) or length > _LENGTH:
         return None
-    if distinct < _DISTINCT or sum(map(_is_worded, values)) < _WORDED * len(values):
+    if sum(map(_is_worded, values)) < _WORDED * len(values):
         return None
     words = [word.casefold() for word in name_parts(iri_words(p) or "")]
     if not _UNITS.isdisjoint(words):
         return None
     # What is called as the things are names them, too: the institution of an institution.
     called = bool(words) and (words[-1] in _NAME or " ".join(words) == kind.casefold())
+    if distinct < (_DISTINCT if called else _TELLING):
+        return None
     coded = 2 * sum(text.isupper() and text.isalpha() for text in values) > len(values)
     return (not called, coded, -round(distinct * having / max(members, 1), 2), length)
 

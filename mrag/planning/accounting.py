@@ -21,7 +21,7 @@ from itertools import chain, permutations
 from pathlib import Path
 from typing import Final
 
-from rdflib import RDF, RDFS, Literal, URIRef
+from rdflib import RDF, RDFS, SKOS, Literal, URIRef
 
 from mrag._patterns import compile_late
 from mrag.context.display import Display
@@ -56,6 +56,7 @@ from mrag.planning.plan import (
     Aggregate,
     Arithmetic,
     Block,
+    Column,
     Comparison,
     Contains,
     DatePart,
@@ -67,13 +68,13 @@ from mrag.planning.plan import (
     Scalar,
     Unknown,
 )
-from mrag.planning.profiling import classes_of
+from mrag.planning.profiling import classes_of, kind_property, schema_of
 from mrag.planning.reader.quantities import MeasureUnit, amounts_in, converted, is_measured_in, unit_called
 from mrag.planning.reader.units import Unit, units_of
 from mrag.planning.readings import FoundReading, Reading
-from mrag.planning.run import PlanResult
-from mrag.planning.schema import PropertyInfo, Schema, most_of
-from mrag.planning.scopes import walk, with_classes
+from mrag.planning.run import PlanResult, run
+from mrag.planning.schema import PropertyInfo, Schema, ancestors, most_of
+from mrag.planning.scopes import walk, with_classes, with_subclasses
 from mrag.rdf import queries
 
 _NUMBER: Final = compile_late(r"\d+(?:\.\d+)?")
@@ -260,6 +261,7 @@ _CLEAR: Final = 0.6
 _ROWS: Final = 20  # Rows whose kinds are looked at
 _DESCRIBED: Final = 100  # Things whose texts are looked at for what they say that these are
 _TRIPLES: Final = 5_000  # Triples of these
+_STOREYS: Final = 4  # How far above them names are looked for
 _FACTORS: Final = (1.0, 7.0, 12.0, 24.0, 60.0, 100.0, 365.0, 1e3, 3_600.0, 86_400.0, 604_800.0, 1e6)
 """What numbers differ by in other units."""
 _YEARS: Final = range(1000, 2200)
@@ -317,8 +319,8 @@ class Gap:
     words: str  # Words of the question, or what the plan names
     kind: str  # What is missing, or what is there and not asked for
     loose: bool = False  # Whether it may well be said otherwise
-    # Whether it is what is asked for, and may be what the things that are told call themselves
-    kindred: bool = False
+    # What may be called so by the graph: a thing, or "" what is told; None where nothing may
+    kindred: str | None = None
 
 
 @dataclass(frozen=True)
@@ -336,7 +338,12 @@ class Verdict:
     @property
     def missing(self) -> tuple[str, ...]:
         """Return those words without whose counterpart a plan cannot be what was asked for."""
-        return tuple(dict.fromkeys(gap.words for gap in self.gaps if not gap.kindred))
+        return tuple(dict.fromkeys(gap.words for gap in self.gaps if gap.kindred is None))
+
+    @property
+    def described(self) -> dict[str, str]:
+        """Return the other words, with the thing that the graph has to describe so, "" for what is told."""
+        return {gap.words: gap.kindred for gap in self.gaps if gap.kindred is not None}
 
 
 class _Sides:
@@ -502,6 +509,11 @@ class _Sides:
             c.kind in ("class", "property") and c.way in ("exact", "inflected") and c.score > _SURE
             for c in self.covering(at, alone=True)
         )
+
+    def named_behind(self, at: int) -> str | None:
+        """Return the thing of the plan whose name a noun stands before: "the country Japan"."""
+        some = (c for m in self.mentions if m.start == at + 1 for c in m.candidates if c.way == "exact")
+        return next((c.term for c in some if c.term in self.use.things), None)
 
     def nearness(self, at: int) -> float:
         """Return how near in meaning a word is to a name of the plan that no other word says.
@@ -684,7 +696,10 @@ def _words(sides: _Sides) -> Iterator[Gap]:
         proper = named and not sides.words[at].raw.islower()
         kind = "name" if proper else "asked" if asked and near < _NEAR else "word"
         plain = sides.words[at].raw.islower() and not sides.is_called(at)
-        yield Gap(sides.words[at].raw, kind, loose, asked and plain and sides.unsaid_kind)
+        kindred = "" if asked and plain and sides.unsaid_kind else None
+        if plain and noun and kindred is None:
+            kindred = sides.named_behind(at)
+        yield Gap(sides.words[at].raw, kind, loose, kindred)
 
 
 def _is_loose(sides: _Sides, at: int, noun: bool, asked: bool, near: float) -> bool:
@@ -1526,20 +1541,58 @@ def described_so(kg: KnowledgeGraph, found: Sequence[FoundReading]) -> list[Foun
             told_at = [n for n, name in enumerate(result.columns) if name in reading.shown]
             cells = (row[n] for row in result.rows for n in told_at)
             shown[at] = [str(cell) for cell in cells if isinstance(cell, URIRef)]
-    wanted = sorted({thing for some in shown.values() for thing in some})[:_DESCRIBED]
-    texts = defaultdict[str, list[str]](list)
-    query = queries.get("context/out")
-    for thing, _, text in kg.select(query.bind(entity=wanted, limit=_TRIPLES)) if wanted else ():
-        if isinstance(text, Literal):
-            texts[str(thing)].append(str(text))
-    roots = {thing: roots_in(some, 200) for thing, some in texts.items()}
+    if not shown:
+        return list(found)
+    named = {thing for reading, _ in found for thing in reading.unread.values() if thing}
+    things = sorted({thing for some in shown.values() for thing in some})[:_DESCRIBED] + sorted(named)
+    said = _said_of(kg, schema_of(kg), things, {root(w.lower()) for one, _ in found for w in one.unread})
     told = list(found)
     for at, things in shown.items():
         reading, result = found[at]
-        words = {root(word.lower()) for word in reading.unread}
-        if not (things and all(words <= roots.get(thing, set()) for thing in things)):
-            told[at] = replace(reading, ignored=(*reading.ignored, *reading.unread), unread=()), result
+        pairs = ((root(word.lower()), [thing] if thing else things) for word, thing in reading.unread.items())
+        if not all(some and all(word in said.get(thing, ()) for thing in some) for word, some in pairs):
+            told[at] = replace(reading, ignored=(*reading.ignored, *reading.unread), unread={}), result
     return told
+
+
+def _values_of(kg: KnowledgeGraph, schema: Schema, iri: str) -> set[str]:
+    """Return the things that a property leads to."""
+    value = Unknown("value")
+    plan = Plan(Block((Pattern(Unknown("of"), URIRef(iri), value),)), (Column(value, "value"),), (value,))
+    return {str(row[0]) for row in run(kg, with_subclasses(plan, schema), schema=schema).rows}
+
+
+def _said_of(kg: KnowledgeGraph, schema: Schema, things: Sequence[str], words: Set[str]) -> dict[str, set[str]]:
+    """Return the roots of words by which things are described.
+
+    Those are the words of their texts, of the names of what is above them, and, among those that are asked
+    for, what properties are called that lead to them.
+    """
+    texts, above = defaultdict[str, list[str]](list), defaultdict[str, set[str]](set)
+    for p in schema.properties.values():
+        heads = [name.partition(" of ")[0].split()[-1] for name in p.names if name]
+        if p.kind == "entity" and p.triples <= _TRIPLES and not words.isdisjoint(map(root, heads)):
+            # What a property leads to is what it is called: a country of origin.
+            values = _values_of(kg, schema, p.iri)
+            for thing in values.intersection(things):
+                texts[thing] += heads
+    ways = {str(RDF.type), str(RDFS.subClassOf), str(SKOS.broader), kind_property(kg)}
+    ahead = set(things)
+    for storey in range(_STOREYS):
+        query = queries.get("context/out").bind(entity=sorted(ahead), limit=_TRIPLES)
+        upper = set[str]()
+        for thing, p, value in kg.select(query) if ahead else ():
+            if isinstance(value, Literal) and not storey:
+                texts[str(thing)].append(str(value))
+            elif isinstance(value, URIRef) and str(p) in ways:
+                upper.add(str(value))
+                above[str(thing)].add(str(value))
+        ahead = upper - above.keys() - {*things}
+    names = kg.labels({c for some in above.values() for c in some})
+    return {
+        thing: roots_in((*texts[thing], *(names.get(c) or "" for c in ancestors([thing], above))), 200)
+        for thing in things
+    }
 
 
 def _things_shown(reading: Reading, result: PlanResult) -> list[str]:

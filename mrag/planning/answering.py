@@ -422,7 +422,7 @@ def _accounted(kg: KnowledgeGraph, question: str, reading: Reading, before: Plan
     said = reader_of(kg).glosses.of(question).text  # in English, whatever it is asked in
     left = account(lexicon_of(kg), said, reading.plan, reading.shown, before)
     ignored = tuple(dict.fromkeys((*reading.ignored, *left.missing)))
-    unread = tuple(word for word in left.words if word not in ignored)
+    unread = {word: thing for word, thing in left.described.items() if word not in ignored}
     return replace(reading, ignored=ignored, unread=unread)
 
 

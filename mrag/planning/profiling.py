@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -592,8 +593,15 @@ class _Touched:
         return not any(types_of(self.kg, entity).isdisjoint(classes) for entity in having)
 
 
+_FOLDER: Final = compile_late(r"[/#:]([A-Za-z][A-Za-z_-]+[A-Za-z])(?:[/:]|[-_.]?\d+|[-_.])$")
+"""How IRIs begin that have the kind of what they name in them."""
+_FOLDERS: Final = frozenset(
+    "resource resources data id ids item items entity entities instance instances ontology page wiki object node "
+    "thing things record records term terms example graph vocab individual uri concept kg rdf".split()
+)
+_MOST_TYPED: Final = 300_000  # Triples of types that are gone through for what IRIs call things
 _KIND: Final = FolderKind(
-    "lexicon", 14, "It is built anew when a question is next asked; or delete its folder."
+    "lexicon", 15, "It is built anew when a question is next asked; or delete its folder."
 )
 
 
@@ -1221,6 +1229,8 @@ class _Reader:
     ) -> Schema:
         terms = sorted({*uses, *(c for c in counts if c)})
         names, comments = self._texts(terms)
+        for c, folder in self._folders(counts).items():
+            names[c] = tuple(dict.fromkeys((*names.get(c, ()), folder)))
         names[""] = ("thing",)
         inverses = self._inverses(uses)
         self._declared(uses)
@@ -1250,6 +1260,29 @@ class _Reader:
         exact = follows_changes(self.kg) and len(self.kg.dataset().default) == 1
         made = Schema(classes, properties, links, self.labels, self.profile.triples, exact, self.tree)
         return replace(made, properties={**properties, **dict(self._with_units(made))})
+
+    def _folders(self, counts: Mapping[str, int]) -> dict[str, str]:
+        """Return what the IRIs of all members of a class, and of no other, call them: `/vase/1`, `trip-12`."""
+        if self.profile.predicates.get(RDF + "type", 0) > _MOST_TYPED:
+            return {}
+        rows = self.kg.select(queries.get("planning/folders").text)
+        ends = {str(c): (str(first), str(last)) for c, n, first, last in rows if int(str(n)) > 2}
+        found = dict[str, tuple[str, str]]()
+        for c, (first, last) in ends.items():
+            shared = os.path.commonprefix([first, last])
+            numbered = all(iri[len(shared) :][:1].isdigit() for iri in (first, last))
+            called = _FOLDER.search(shared) or _FOLDER.search(shared + "0" * numbered)
+            # What is deeper belongs to what is there.
+            if called is not None and not {"/", "#"} & {*first[len(shared) :], *last[len(shared) :]}:
+                found[c] = shared[: called.end(1)], split_identifier(called[1])
+        return {
+            c: name
+            for c, (folder, name) in found.items()
+            if c in counts and name.lower() not in _FOLDERS and not any(
+                d in counts and any(re.match(re.escape(folder) + "[/:._-]?[^/#]*$", iri) for iri in pair)
+                for d, pair in ends.items() if d != c
+            )
+        }  # fmt: skip
 
     def _with_units(self, schema: Schema) -> Iterator[tuple[str, PropertyInfo]]:
         """Yield properties of numbers which something else says the one unit of that all of them are in."""

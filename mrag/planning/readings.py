@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from rdflib import RDF, URIRef
@@ -28,8 +28,8 @@ class Reading:
     certainty: float | None = None
     measured: Mapping[str, float] | None = None  # What that is told by
     words: tuple[WordUse, ...] = ()  # What its words became, where they alone tell how it was read
-    # Further words that were not read, but may well be said otherwise by the plan
-    unread: tuple[str, ...] = ()
+    # Further words that were not read, and of what the graph has to say them: of a thing, or "" of what is told
+    unread: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def confidence(self) -> float:

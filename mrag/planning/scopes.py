@@ -580,7 +580,9 @@ def with_subclasses(plan: pl.Plan, schema: Schema) -> pl.Plan:
 
 
 def with_classes(plan: pl.Plan, said_by: Mapping[tuple[str, str], str]) -> pl.Plan:
-    """Return a plan in which whatever says of which class things are does so as `rdf:type` does.
+    """Return a plan in which classes and restrictions of properties are said as people would say them.
+
+    Whatever says of which class things are does so as `rdf:type` does.
 
     Args:
         plan: A plan.
@@ -588,12 +590,25 @@ def with_classes(plan: pl.Plan, said_by: Mapping[tuple[str, str], str]) -> pl.Pl
     """
 
     def change(value: Any) -> Any:
-        cls = (
-            said_by.get((str(value.predicate), str(value.object))) if isinstance(value, pl.Pattern) else None
-        )
-        return value if cls is None else replace(value, predicate=RDF.type, object=URIRef(cls))
+        if isinstance(value, pl.Pattern):
+            cls = said_by.get((str(value.predicate), str(value.object)))
+            return value if cls is None else replace(value, predicate=RDF.type, object=URIRef(cls))
+        if isinstance(value, pl.Block) and any(p.predicate == OWL.onProperty for p in value.patterns):
+            return replace(value, patterns=tuple(_unrestricted(value.patterns)))
+        return value
 
-    return rewritten(plan, change) if said_by else plan
+    return rewritten(plan, change)
+
+
+def _unrestricted(patterns: Sequence[pl.Pattern]) -> Iterator[pl.Pattern]:
+    """Yield triples in which what is said by a restriction of a property is said by the property itself."""
+    on = {p.subject: p.object for p in patterns if p.predicate == OWL.onProperty}
+    of = {p.object: p.subject for p in patterns if p.predicate == RDFS.subClassOf and p.object in on}
+    for p in patterns:
+        if p.subject in of and p.predicate != OWL.onProperty:
+            yield pl.Pattern(of[p.subject], on[p.subject], p.object)  # type: ignore[index, arg-type]
+        elif p.subject not in of and p.object not in of:
+            yield p
 
 
 _Between: TypeAlias = dict[tuple[pl.Pattern, int], pl.Unknown]

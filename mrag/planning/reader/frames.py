@@ -1016,11 +1016,12 @@ def _state(frame: RoleFrame, n: int, item: RoleItem) -> None:
             _say(frame, node, keys[0], item)
             return
     if item.role in _POSITIONS and (found := _called(frame, item)) is not None:
-        node, iri = found
+        node, iris = found
         frame.count("matched name")
         x = frame.fresh()
         matches = Contains(x, item.text, _POSITIONS[item.role])
-        node.blocks.append(Block((Pattern(node.var, URIRef(iri), x),), (matches,)))
+        ways = tuple(Block((Pattern(node.var, URIRef(iri), x),), (matches,)) for iri in iris)
+        node.blocks.append(ways[0] if len(ways) == 1 else Block(either=(ways,)))
         return
     fits = _guesses(frame, item, [x for x in frame.nodes if frame.asked.truth or not x.entity])
     if not fits:
@@ -1031,8 +1032,8 @@ def _state(frame: RoleFrame, n: int, item: RoleItem) -> None:
     _say(frame, node, iri, item, negate=item.role == "not")
 
 
-def _called(frame: RoleFrame, item: RoleItem) -> tuple[FrameNode, str] | None:
-    """Return the node whose name is to begin, end or go on in some way, with the property that names it."""
+def _called(frame: RoleFrame, item: RoleItem) -> tuple[FrameNode, list[str]] | None:
+    """Return the node whose name is to begin, end or go on in some way, with the properties that name it."""
     some = [x for x in frame.nodes if x.entity is None and x.cls]
     node = min(some, key=lambda x: (abs(x.at - item.at), x is not frame.root), default=None)
     if node is None or frame.turn(1, lambda _: 0.3):
@@ -1040,7 +1041,7 @@ def _called(frame: RoleFrame, item: RoleItem) -> tuple[FrameNode, str] | None:
     schema, own = frame.world.schema, _own(frame, node)
     named = [p.iri for p in own if p.kind == "text" and p.names[-1].lower().split()[-1:] in _CALLING]
     found = named if len(named) == 1 else [] if named else list(schema.label_properties)
-    return (node, found[0]) if found else None
+    return (node, found) if found else None
 
 
 _CALLING: Final = (["name"], ["title"], ["label"])

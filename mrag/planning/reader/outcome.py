@@ -352,6 +352,9 @@ def _read_property(out: _Outcome, shown: Shown, *, inner: bool) -> list[FoldUse]
     elif role.startswith("beyond"):
         return _beyond(out, shown)
     elif role == "group":
+        named = shown.item.kind == "property" and shown.item.meant.term
+        if shown.item.cue is None and named in out.frame.world.schema.label_properties:
+            raise Unreadable  # what has names is not counted for each of them
         _group(out, x)
     elif role == "having" or role.startswith("count&") or (role in _USES and shown.many):
         use = _USES.get(role) or role.split("&")[1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
@@ -219,7 +219,9 @@ def is_measured_in(info: PropertyInfo, unit: MeasureUnit) -> bool:
     own = unit_of(info.names, info.comment)
     mine = {found.sort for word in info.units if (found := unit_called(word.lower())) is not None}
     mine |= set() if own is None else {own.sort}
-    mine |= {sort for sort in _table()[1] if _ranks(info, sort)}
+    # A "total fat" is a fat, whatever else totals are of.
+    headed = replace(info, names=tuple(name.split()[-1] for name in info.names if name))
+    mine |= {sort for sort in _table()[1] if _ranks(headed, sort)}
     return unit.sort in mine or not mine
 
 

@@ -137,19 +137,40 @@ def _names(lexicon: Lexicon, names: Sequence[NameMention], words: Sequence[TextT
         digits = all(t.raw.isdigit() for t in words[m.start : m.end])
         for kind in _NAMED:
             most = _MOST if kind != "property" else _MOST_PROPERTIES
-            some = tuple(c for c in m.candidates if c.kind == kind and c.score >= _LEAST)[:most]
+            some = tuple(c for c in m.candidates if c.kind == kind and c.score >= _LEAST)
+            if kind == "property" and any(c.kind == "class" for c in m.candidates):
+                # An "item" is what an item name names, not its name.
+                naming = lexicon.schema.label_properties
+                some = tuple(c for c in some if c.way != "tokens" or c.term not in naming)
+            some = some[:most]
             # A number is the value of a property before it is a name.
-            if some and not (
+            if kind == "entity" and some and some[0].term in lexicon.broad and _is_of_kind(words, m, some[0]):
+                pass  # "List trees" asks for those below "Tree"
+            elif some and not (
                 digits and (kind == "entity" or (kind == "value" and not _is_text(lexicon, some)))
             ):
                 plural = kind == "entity" and _is_plural(words[m.start : m.end], some[0])
                 yield Unit(kind, m.start, m.end, some, "plural" * plural, score=some[0].score)
-            if kind == "entity" and (
-                broad := tuple(c for c in some if c.term in lexicon.broad)[:_MOST_TERMS]
-            ):
+            broad = tuple(c for c in some if kind == "entity" and c.term in lexicon.broad)[:_MOST_TERMS]
+            if broad and _is_of_kind(words, m, broad[0]) is not False:
                 # What is below a term are things of a kind as well.
                 kinds = tuple(replace(c, kind="class") for c in broad)
                 yield Unit("class", m.start, m.end, kinds, score=round(0.95 * broad[0].score, 4))
+
+
+_ASKING: Final = frozenset("which what list show many all every each give find display name some any are".split())
+"""Words before a kind of things that is asked for."""
+
+
+def _is_of_kind(words: Sequence[TextToken], m: NameMention, one: Candidate) -> bool | None:
+    """Return whether a broad term is said as a kind of things, or as itself; None where it may be either."""
+    asked = not m.start or words[m.start - 1].raw.lower() in _ASKING
+    if _is_plural(words[m.start : m.end], one):
+        return asked or None
+    said = words[m.start - 2 : m.start][:1]
+    if said and said[0].raw.lower() in ("say", "call", "called") or words[m.start - 1].raw.lower() == "say":
+        return False
+    return None
 
 
 def _is_plural(said: Sequence[TextToken], one: Candidate) -> bool:
@@ -222,6 +243,10 @@ def _is_value(lexicon: Lexicon, text: str, iri: str) -> bool:
     return any(c.kind == "value" and c.term == text and iri in c.properties for c in found)
 
 
+_OTHER: Final = frozenset("other another alternative different else additional".split())
+"""Words before "names" that do not want the one by which a thing goes."""
+
+
 def _asked_for(lexicon: Lexicon, low: Sequence[str], at: int) -> Iterator[Candidate]:
     word, properties = low[at], lexicon.schema.properties
     if word == "when":
@@ -233,6 +258,10 @@ def _asked_for(lexicon: Lexicon, low: Sequence[str], at: int) -> Iterator[Candid
             for iri, p in properties.items():
                 if any(name in n.lower().split() for n in p.names):
                     yield Candidate("property", iri, round(0.55 - 0.01 * rank, 3), p.names[0], "synonym")
+    elif word.rstrip("s") in ("name", "title", "term", "word") and _OTHER & {*low[max(0, at - 2) : at]}:
+        for iri, p in properties.items():
+            if "other name" in p.names:
+                yield Candidate("property", iri, 1.0, p.names[0], "synonym")
     elif word.rstrip("s") in ("name", "title"):
         for iri, p in properties.items():
             ends = p.names[-1].lower().split()[-1] == word.rstrip("s")
@@ -363,14 +392,17 @@ def _times(question: str, words: Sequence[TextToken], low: Sequence[str]) -> Ite
         if start == i and text in ("may", "march", "fall", "spring"):
             continue
         closed, op = _closer(low, end, op)
+        if low[end : end + 1] == ["on"] and "from" in low[max(0, i - 2) : i]:
+            closed, op = end + 1, ">="
         score = 1.6 if span.part in ("date", "moment") else 1.0
         if span.range and (opened := _range_start(low, i, _SPANNING)) is not None:
             yield Unit("time", opened, end, values=span.values, part=span.part, score=score)
         elif start < i and low[start:i] not in (["a"], ["the"], ["is"]):
             yield Unit("time", start, closed, values=span.values, op=op, part=span.part, score=score)
         yield Unit(
-            "time", i, closed, values=span.values, op=op if start < i else "=", part=span.part, score=score
-        )
+            "time", i, closed, values=span.values, op=op if start < i or end < closed else "=", part=span.part,
+            score=score,
+        )  # fmt: skip
 
 
 # Texts and adjectives

@@ -18,7 +18,7 @@ from mrag.planning.reader.glosses import LANGUAGES
 from mrag.planning.reader.outcome import FOLDS, QuestionDerivation
 from mrag.planning.reader.units import Unit
 from mrag.planning.reader.world import SchemaWays
-from mrag.planning.scopes import walk
+from mrag.planning.scopes import walk, with_classes
 
 _SIGNS: Final[Mapping[str, str]] = {"=": "", "!=": "≠ ", ">=": "≥ ", "<=": "≤ "}
 _WHOLE: Final = frozenset(("year", "year-month", "date", "moment", "rank"))
@@ -78,7 +78,8 @@ def word_uses(
             own, does, name, iri, value, _how(item, own.text, meant), tuple(written(*c) for c in cues)
         )
 
-    patterns = [p for p in walk(plan) if isinstance(p, Pattern) and p.predicate != RDF.type]
+    folded = with_classes(plan, {})
+    patterns = [p for p in walk(folded) if isinstance(p, Pattern) and p.predicate != RDF.type]
     predicates = dict.fromkeys(str(p.predicate) for p in patterns if isinstance(p.predicate, URIRef))
     found = [use(item) for item in one.items]
     if not plan.columns and 0 not in taken:
