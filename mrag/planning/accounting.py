@@ -828,6 +828,12 @@ def _numbers(sides: _Sides) -> Iterator[Gap]:
         missed = any(_is_missed(value, use.numbers) for value in time.values)
         if not told and (missed or (recurs is not None and not polite and recurs.isdisjoint(use.done))):
             yield Gap(sides.said(time.start, time.end), "number")
+    for at in range(2, len(low)):
+        # Before or after Christ is told by no number alone; "how many grams" is no number of things.
+        era = low[at] in _ERAS and any(c.isdigit() for c in low[at - 1])
+        dated = any(f" {low[at]}" in text.lower() for text in use.texts)
+        if (era and not dated) or (_is_unit_asked(sides, at) and not sides.covers(at)):
+            yield Gap(sides.words[at].raw, "unit")
     for rank in sides.ranks:
         if "order" not in use.done and not (float(rank.values[0]) in use.numbers or sides.is_own(rank.start)):
             yield Gap(sides.said(rank.start, rank.end), "number")
@@ -854,6 +860,17 @@ def _numbers(sides: _Sides) -> Iterator[Gap]:
             yield Gap("times", "unit")
         elif unit is not None and not unit.counts and not _is_of_sort(use, unit, same):
             yield Gap(a.unit, "unit")
+
+
+_ERAS: Final = frozenset(("bc", "bce", "b.c", "ad", "ce"))
+
+
+def _is_unit_asked(sides: _Sides, at: int) -> bool:
+    """Return whether a word is the unit of a number that is asked for, and things are counted instead."""
+    unit = unit_called(sides.low[at]) or unit_called(" ".join(sides.low[at - 1 : at + 1]))
+    asked = sides.low[at - 2 : at] == ["how", "many"] or sides.low[max(0, at - 3) : at - 1] == ["how", "many"]
+    counts = {"count"} & sides.use.done and not sides.use.done & {"days", "+", "-", "*", "/"}
+    return bool(unit is not None and not unit.counts and unit.sort != "span" and asked and counts)
 
 
 _RECURRING: Final[Mapping[str, frozenset[str]]] = {

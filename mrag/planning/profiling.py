@@ -158,9 +158,13 @@ def kind_of_texts(texts: Sequence[str]) -> tuple[Kind, bool]:
         return "text", False
     if _share(filled, lambda text: _DATE.fullmatch(text.strip()) is not None) >= _NEARLY_ALL:
         return "date", False
-    if _share(filled, lambda text: number_in(text) is not None) >= _NEARLY_ALL and not _codes(filled):
+    if _are_numbers(filled) and not _codes(filled):
         return ("text", False) if len(units_of_texts(filled)) > 1 else ("number", True)
     return "text", False
+
+
+def _are_numbers(texts: Sequence[str]) -> bool:
+    return _share(texts, lambda text: number_in(text) is not None) >= _NEARLY_ALL
 
 
 def truth_of_texts(texts: Sequence[str]) -> tuple[str, ...]:
@@ -444,7 +448,9 @@ class _Counting:
             use.kind = "text"
             return
         use.kind, use.text_numbers = kind_of_texts(texts)
-        use.truth, use.units = truth_of_texts(texts), units_of_texts(texts)
+        use.truth = truth_of_texts(texts)
+        # The letters behind a few numbers are no units.
+        use.units = units_of_texts(texts) if texts and _are_numbers([t for t in texts if t.strip()]) else ()
         if use.kind in ("number", "date"):
             for text in texts:
                 widen(use, text)

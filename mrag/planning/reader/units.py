@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -89,6 +89,9 @@ def units_of(
     """
     low = [t.raw.lower().replace("\u2019", "'") for t in words]
     found = list(_names(lexicon, lexicon.match(words, question) if names is None else names, words))
+    # Whoever says the whole name of a class does not mean the classes that its words name.
+    whole = [u for u in found if u.kind == "class" and u.end - u.start > 1 and u.options[0].way in _EXACT]
+    found = [u for u in found if u.kind != "class" or not any(map(partial(_is_within, u), whole))]
     found += _elided(lexicon, words, found)
     found += _usual(lexicon, low)
     found += [replace(u, end=u.end + 1, score=u.score - 0.05) for u in found if _is_longer(u, low)]
@@ -183,6 +186,13 @@ def _is_plural(said: Sequence[TextToken], one: Candidate) -> bool:
 def _is_text(lexicon: Lexicon, values: Sequence[Candidate]) -> bool:
     properties = lexicon.schema.properties
     return {properties[p].kind for c in values for p in c.properties if p in properties} == {"text"}
+
+
+_EXACT: Final = ("exact", "inflected")
+
+
+def _is_within(unit: Unit, other: Unit) -> bool:
+    return other.start <= unit.start and unit.end <= other.end and unit.end - unit.start < other.end - other.start
 
 
 def _is_longer(unit: Unit, low: Sequence[str]) -> bool:
