@@ -1231,6 +1231,10 @@ def _not_said(sides: _Sides) -> Iterator[Gap]:
         yield Gap(low[0], "yes or no")
     if use.plan.yes_or_no and low and low[0] in _QUESTION_WORDS:
         yield Gap(low[0], "more than yes or no")
+    # "Is it a paperback or an ebook?" wants to know which; whether there are any in Oslo or Bergen does not.
+    which = low[:1] in (["is"], ["was"], ["are"], ["were"]) and "or" in low[2:] and low[-2:] != ["or", "not"]
+    if use.plan.yes_or_no and which and low[1] not in ("there", "any", "all", "some", "every", "each"):
+        yield Gap("or", "more than yes or no")
 
 
 _COMPARING: Final = frozenset(("<", ">", "<=", ">=", "-", "order", "without"))

@@ -34,7 +34,7 @@ _QUANTITIES: Final = frozenset(
     map(root, "property parameter measure quantity indicator variable metric phenomenon".split())
 )
 """How properties are called that say what a number measures."""
-_SORTS: Final = frozenset(map(root, "type kind rank category sort class".split()))
+_SORTS: Final = frozenset(map(root, "type kind rank category sort class format genre style form medium".split()))
 """How properties are called that say of which sort a thing is."""
 _BELOW: Final = ("kind", "type", "sort", "subclass", "subtype")
 _SUB_CLASS: Final = "http://www.w3.org/2000/01/rdf-schema#subClassOf"
@@ -195,7 +195,7 @@ def _topic(kg: KnowledgeGraph, schema: Schema) -> Iterator[ClassInfo]:
 def _sorts(kg: KnowledgeGraph, schema: Schema) -> Iterator[ClassInfo]:
     """Yield kinds of things that are told by what they are sorted by: the clocks among the objects."""
     for p in schema.properties.values():
-        sorts = p.kind == "entity" and not p.through and not p.domains.keys() & p.ranges.keys()
+        sorts = p.kind == "entity" and not p.through and not p.domains.keys() & p.ranges.keys() - {""}
         sorts = sorts and p.triples <= _MOST_TRIPLES
         if not sorts or _SORTS.isdisjoint(_words(p)) or not 1 < p.objects <= _MOST_MEASURES:
             continue

@@ -1035,6 +1035,10 @@ def _state(frame: RoleFrame, n: int, item: RoleItem) -> None:
 def _called(frame: RoleFrame, item: RoleItem) -> tuple[FrameNode, list[str]] | None:
     """Return the node whose name is to begin, end or go on in some way, with the properties that name it."""
     some = [x for x in frame.nodes if x.entity is None and x.cls]
+    for iri in (c.term for c in item.unit.options):
+        having = [x for x in some if any(p.iri == iri for p in _own(frame, x))]
+        if having:
+            return min(having, key=lambda x: (abs(x.at - item.at), x is not frame.root)), [iri]
     node = min(some, key=lambda x: (abs(x.at - item.at), x is not frame.root), default=None)
     if node is None or frame.turn(1, lambda _: 0.3):
         return None

@@ -98,7 +98,9 @@ def units_of(
     found += _quantities(words, low)
     found += _ranks(low)
     found += _times(question, words, low)
-    found += _texts(question, words)
+    found += _texts(question, words, low, found)
+    stated = [u for u in found if u.kind == "text" and u.options]
+    found = [u for u in found if not any(_is_within(u, text) for text in stated)]
     found += _adjectives(lexicon, low)
     terms, ladders = lexicon.schema.tree is not None, bool(lexicon.schema.ladders)
     cues = (u for u in cues_in(low) if terms or u.cue[:5] != "lang:")
@@ -429,19 +431,56 @@ def quoted_in(question: str, words: Sequence[TextToken]) -> frozenset[int]:
     return frozenset(at for at, t in enumerate(words) if any(a < t.start and t.end < b for a, b in spans))
 
 
-def _texts(question: str, words: Sequence[TextToken]) -> Iterator[Unit]:
+_ENDING: Final = frozenset("and or which that who with in but whose where if ?".split())
+"""Words at which a text without quotes ends."""
+
+
+def _contents(
+    question: str, words: Sequence[TextToken], low: Sequence[str], found: Sequence[Unit]
+) -> Iterator[Unit]:
+    """Yield texts behind "contain" or "mention", with the property that is named to have them, if any is."""
+    quoted = {u.start: u.end for u in found if u.kind == "text" and u.score == _QUOTE}
+    for at in sorted({c.end for c in cues_in(low) if c.cue == "contain" and not c.word.startswith("in ")}):
+        while low[at : at + 1] and low[at] in ("a", "an", "the", "word", "term", "words"):
+            at += 1
+        end = quoted.get(at) or next((n for n in range(at, len(low)) if low[n] in _ENDING), len(low))
+        text = question[words[at].start : words[end - 1].end] if at < end <= at + 5 else ""
+        text = text.strip("\"'\u201c\u201d\u2018\u2019")
+        place = end + 1 + (low[end + 1 : end + 2] in (["its"], ["their"], ["the"], ["his"], ["her"]))
+        named = (u for u in found if u.kind == "property" and u.start == place and low[end : end + 1] == ["in"])
+        for u in sorted(named, key=lambda u: -u.score)[:1] if text else ():
+            yield Unit("text", at, u.end, u.options, values=(text,), score=0.9)
+        if text and end > at + 1 and at not in quoted:
+            yield Unit("text", at, end, values=(text,), score=0.5)
+
+
+_QUOTE: Final = 0.7  # The score of what stands in quotes
+
+
+def _texts(
+    question: str, words: Sequence[TextToken], low: Sequence[str], found: Sequence[Unit]
+) -> Iterator[Unit]:
+    """Yield what stands in quotes, single letters, and what names and other texts are to contain."""
+    some = list(_quotes(question, words))
+    yield from some
+    yield from _contents(question, words, low, [*found, *some])
+
+
+def _quotes(question: str, words: Sequence[TextToken]) -> Iterator[Unit]:
     """Yield what stands in quotes, and single letters."""
     for m in _QUOTED.finditer(question):
         group = "double" if m["double"] else "single"
         inside = [at for at, t in enumerate(words) if m.start(group) <= t.start and t.end <= m.end(group)]
         if inside:
-            yield Unit("text", inside[0], inside[-1] + 1, values=(m[group].strip(),), score=0.7)
+            yield Unit("text", inside[0], inside[-1] + 1, values=(m[group].strip(),), score=_QUOTE)
     for at, (before, word) in enumerate(pairwise(words), 1):
         if len(word.raw) == 1 and word.raw.isupper() and before.raw.lower() in ("with", "letter", "by"):
             yield Unit("text", at, at + 1, values=(word.raw,), score=0.7)
     # "Starts with S", "with S in its name".
     matching = [c for c in cues_in([t.raw.lower() for t in words]) if c.cue in ("start", "end", "contain")]
     places = {c.start - 1 if c.word.startswith("in ") else c.end for c in matching}
+    articles = {at for at, word in enumerate(words[:-1]) if word.raw in ("a", "an", "the")}
+    places = {at + (at in articles) for at in places}  # "mention a rose"
     for at in sorted({*range(len(words))} & places - quoted_in(question, words)):
         # With signs before it: what ends in ".com".
         begins = question.rfind(" ", 0, words[at].start) + 1
