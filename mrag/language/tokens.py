@@ -16,6 +16,7 @@ from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from typing import Final
 
+from mrag._patterns import compile_late
 from mrag._tables import tables
 
 
@@ -230,6 +231,39 @@ def fold(word: str) -> str:
     return without_plural(text)
 
 
+_BRITISH: Final = tuple(
+    (compile_late(pattern), american)
+    for pattern, american in (
+        (r"(?<=[a-z]{3})is(?=(?:e|ed|er|ing|ation|ational)$)", "iz"),
+        (r"(?<=[a-z]{2}l)ys(?=(?:e|ed|er|ing)$)", "yz"),
+        (r"(?<=[a-z]{2})ogue$", "og"),
+        (r"(?<=[a-z][tb])re$", "er"),
+        (r"(?<=gramm)e$", ""),
+        (r"(?:(?<=defen)|(?<=offen))ce$", "se"),
+        (r"(?<=fav|lab|hon|vap|hum|tum|rum|har)our", "or"),
+        (r"(?:(?<=behavi)|(?<=neighb))our", "or"),
+        (r"^([a-z]*[aeiou][a-z]*[^aeiou][aeiou]l)l(?=(?:ed|ing|er)$)", r"\1"),
+        (r"aem(?=i|o|a)", "em"),
+        (r"^pae(?=d)", "pe"), (r"^oe(?=[ds])", "e"), (r"^foe(?=t)", "fe"),
+        (r"(?<=ewel)lery$", "ry"), (r"^grey", "gray"), (r"^alumini(?=um$)", "alumin"), (r"^artef", "artif"),
+        (r"^sulph", "sulf"), (r"^mould", "mold"), (r"^tyre$", "tire"),
+        (r"^enquir", "inquir"), (r"(?<=jud|led)ge(?=ment$)", "g"), (r"^storey$", "story"),
+    )
+)  # fmt: skip
+
+
+def american(word: str) -> str:
+    """Return a word in American spelling, at least for comparing it with others so returned.
+
+    Example:
+        >>> american("catalogue"), american("organisation"), american("labelled"), american("spelling")
+        ('catalog', 'organization', 'labeled', 'spelling')
+    """
+    for british, change in _BRITISH:
+        word = british.sub(change, word)
+    return word
+
+
 @lru_cache(maxsize=65536)
 def stem(word: str) -> str:
     """Reduce a word further, for ranking: verb, agent and noun endings of English go too.
@@ -242,6 +276,7 @@ def stem(word: str) -> str:
     """
     text = fold(word)
     text = IRREGULAR.get(text, text)
+    text = american(text) if len(text) > 3 else text
     if len(text) < 5 or not (text.isascii() and text.isalpha()):
         return text
     for suffix, least in (("ment", 8), ("ing", 6), ("ion", 7), ("ed", 5), ("er", 6), ("or", 5)):

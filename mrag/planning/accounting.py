@@ -1231,6 +1231,12 @@ def _not_said(sides: _Sides) -> Iterator[Gap]:
         yield Gap(low[0], "yes or no")
     if use.plan.yes_or_no and low and low[0] in _QUESTION_WORDS:
         yield Gap(low[0], "more than yes or no")
+    # "Who sold the vases?" is not answered by vases.
+    doing = low[:1] == ["who"] and low[1:2] and low[1] not in AUXILIARIES
+    shown = {unknown for value in use.shown for unknown in use.unknowns(value)}
+    kinds = set[str]().union(*map(use.kinds, shown)) if doing else set()
+    if kinds and not sides.names(kinds).isdisjoint(sides.roots[2:]):
+        yield Gap(low[0], "asked")
     # "Is it a paperback or an ebook?" wants to know which; whether there are any in Oslo or Bergen does not.
     which = low[:1] in (["is"], ["was"], ["are"], ["were"]) and "or" in low[2:] and low[-2:] != ["or", "not"]
     if use.plan.yes_or_no and which and low[1] not in ("there", "any", "all", "some", "every", "each"):

@@ -94,6 +94,7 @@ def units_of(
     found = [u for u in found if u.kind != "class" or not any(map(partial(_is_within, u), whole))]
     found += _elided(lexicon, words, found)
     found += _usual(lexicon, low)
+    found = [one for u in found if (one := _other_names(lexicon, u, low)) is not None]
     found += [replace(u, end=u.end + 1, score=u.score - 0.05) for u in found if _is_longer(u, low)]
     found += _quantities(words, low)
     found += _ranks(low)
@@ -259,6 +260,20 @@ _OTHER: Final = frozenset("other another alternative different else additional".
 """Words before "names" that do not want the one by which a thing goes."""
 
 
+def _is_other_name(low: Sequence[str], at: int) -> bool:
+    other = not _OTHER.isdisjoint(low[max(0, at - 2) : at])
+    return other and low[at].rstrip("s") in ("name", "title", "term", "word")
+
+
+def _other_names(lexicon: Lexicon, unit: Unit, low: Sequence[str]) -> Unit | None:
+    """Return a unit, where other names are asked for, without what gives the first one."""
+    if unit.kind != "property" or not _is_other_name(low, unit.end - 1):
+        return unit
+    known = lexicon.schema.properties
+    some = tuple(c for c in unit.options if c.term in known and "other name" in known[c.term].names)
+    return replace(unit, options=some) if some else None
+
+
 def _asked_for(lexicon: Lexicon, low: Sequence[str], at: int) -> Iterator[Candidate]:
     word, properties = low[at], lexicon.schema.properties
     if word == "when":
@@ -270,7 +285,7 @@ def _asked_for(lexicon: Lexicon, low: Sequence[str], at: int) -> Iterator[Candid
             for iri, p in properties.items():
                 if any(name in n.lower().split() for n in p.names):
                     yield Candidate("property", iri, round(0.55 - 0.01 * rank, 3), p.names[0], "synonym")
-    elif word.rstrip("s") in ("name", "title", "term", "word") and _OTHER & {*low[max(0, at - 2) : at]}:
+    elif _is_other_name(low, at):
         for iri, p in properties.items():
             if "other name" in p.names:
                 yield Candidate("property", iri, 1.0, p.names[0], "synonym")
