@@ -89,9 +89,8 @@ def units_of(
     """
     low = [t.raw.lower().replace("\u2019", "'") for t in words]
     found = list(_names(lexicon, lexicon.match(words, question) if names is None else names, words))
-    # Whoever says the whole name of a class does not mean the classes that its words name.
     whole = [u for u in found if u.kind == "class" and u.end - u.start > 1 and u.options[0].way in _EXACT]
-    found = [u for u in found if u.kind != "class" or not any(map(partial(_is_within, u), whole))]
+    found = [replace(u, word=WITHIN) if any(map(partial(_is_within, u), whole)) else u for u in found]
     found += _elided(lexicon, words, found)
     found += _usual(lexicon, low)
     found = [one for u in found if (one := _other_names(lexicon, u, low)) is not None]
@@ -192,6 +191,8 @@ def _is_text(lexicon: Lexicon, values: Sequence[Candidate]) -> bool:
 
 
 _EXACT: Final = ("exact", "inflected")
+WITHIN: Final = "within"
+"""Said of what stands within the whole name of a class: none of its words is said for nothing."""
 
 
 def _is_within(unit: Unit, other: Unit) -> bool:
