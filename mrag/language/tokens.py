@@ -234,7 +234,7 @@ def fold(word: str) -> str:
 _BRITISH: Final = tuple(
     (compile_late(pattern), american)
     for pattern, american in (
-        (r"(?<=[a-z]{3})is(?=(?:e|ed|er|ing|ation|ational)$)", "iz"),
+        (r"(?<=[a-z]{3})is(?=(?:e|ed|er|or|ing|ion|ation|ational)$)", "iz"),
         (r"(?<=[a-z]{2}l)ys(?=(?:e|ed|er|ing)$)", "yz"),
         (r"(?<=[a-z]{2})ogue$", "og"),
         (r"(?<=[a-z][tb])re$", "er"),

@@ -17,7 +17,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain, permutations
+from itertools import chain, pairwise, permutations
 from pathlib import Path
 from typing import Final
 
@@ -70,7 +70,7 @@ from mrag.planning.plan import (
 )
 from mrag.planning.profiling import classes_of, kind_property, schema_of
 from mrag.planning.reader.quantities import MeasureUnit, amounts_in, converted, is_measured_in, unit_called
-from mrag.planning.reader.units import Unit, units_of
+from mrag.planning.reader.units import Unit, meanings, units_of
 from mrag.planning.readings import FoundReading, Reading
 from mrag.planning.run import PlanResult, run
 from mrag.planning.schema import PropertyInfo, Schema, ancestors, most_of
@@ -1233,12 +1233,13 @@ def _not_said(sides: _Sides) -> Iterator[Gap]:
         yield Gap(low[0], "more than yes or no")
     # "Who sold the vases?" is not answered by vases.
     doing = low[:1] == ["who"] and low[1:2] and low[1] not in AUXILIARIES
-    shown = {unknown for value in use.shown for unknown in use.unknowns(value)}
-    kinds = set[str]().union(*map(use.kinds, shown)) if doing else set()
+    unknowns = {unknown for value in use.shown for unknown in use.unknowns(value)}
+    kinds = set[str]().union(*map(use.kinds, unknowns)) if doing else set()
     if kinds and not sides.names(kinds).isdisjoint(sides.roots[2:]):
         yield Gap(low[0], "asked")
     # "Is it a paperback or an ebook?" wants to know which; whether there are any in Oslo or Bergen does not.
-    which = low[:1] in (["is"], ["was"], ["are"], ["were"]) and "or" in low[2:] and low[-2:] != ["or", "not"]
+    either = any(pair in (("or", "a"), ("or", "an")) for pair in pairwise(low))
+    which = either and low[0] in ("is", "was", "are", "were")
     if use.plan.yes_or_no and which and low[1] not in ("there", "any", "all", "some", "every", "each"):
         yield Gap("or", "more than yes or no")
 
@@ -1273,7 +1274,16 @@ def _invented(sides: _Sides) -> Iterator[Gap]:
         for value in use.shown if not any(map(folds, use.shown)) else ():
             told = sides.use.told_by(*use.unknowns(value))
             told -= sides.schema.ladders | {str(RDFS.subClassOf)}  # "a kind of" asks for what is above
+            if low[0] in ("what", "define", "describe", "explain"):
+                told -= {p.iri for p in use.infos(told) if p.kind == "text" and _says_what(p)}
             yield from (Gap(sides.named(iri)[0], "unasked") for iri in sorted(told))
+
+
+def _says_what(info: PropertyInfo) -> bool:
+    """Return whether a property tells what a thing is: its definition."""
+    return any(
+        "what" in meanings("words.tsv").get((word,), ()) for n in info.names for word in n.lower().split()
+    )
 
 
 def _kinds(sides: _Sides) -> Iterator[Gap]:
@@ -1589,7 +1599,9 @@ def _values_of(kg: KnowledgeGraph, schema: Schema, iri: str) -> set[str]:
     return {str(row[0]) for row in run(kg, with_subclasses(plan, schema), schema=schema).rows}
 
 
-def _said_of(kg: KnowledgeGraph, schema: Schema, things: Sequence[str], words: Set[str]) -> dict[str, set[str]]:
+def _said_of(
+    kg: KnowledgeGraph, schema: Schema, things: Sequence[str], words: Set[str]
+) -> dict[str, set[str]]:
     """Return the roots of words by which things are described.
 
     Those are the words of their texts, of the names of what is above them, and, among those that are asked
@@ -1608,12 +1620,12 @@ def _said_of(kg: KnowledgeGraph, schema: Schema, things: Sequence[str], words: S
     for storey in range(_STOREYS):
         query = queries.get("context/out").bind(entity=sorted(ahead), limit=_TRIPLES)
         upper = set[str]()
-        for thing, p, value in kg.select(query) if ahead else ():
+        for one, by, value in kg.select(query) if ahead else ():
             if isinstance(value, Literal) and not storey:
-                texts[str(thing)].append(str(value))
-            elif isinstance(value, URIRef) and str(p) in ways:
+                texts[str(one)].append(str(value))
+            elif isinstance(value, URIRef) and str(by) in ways:
                 upper.add(str(value))
-                above[str(thing)].add(str(value))
+                above[str(one)].add(str(value))
         ahead = upper - above.keys() - {*things}
     names = kg.labels({c for some in above.values() for c in some})
     return {

@@ -553,6 +553,10 @@ def _doubt(taken: Reading, result: PlanResult, others: Sequence[Sequence[Any]], 
     if taken.confidence < least:
         return f"the reading is not certain enough ({taken.confidence:.2f})"
     none = none and not alike_named(taken.plan)
+    # A plain no stands against what is half as likely meant, all else against whatever finds something.
+    plain = taken.plan.yes_or_no and len(taken.plan.where.patterns) < 4
+    likely = taken.probability / 2 if plain else 0.0
+    others = [one for one in others if one[0].probability >= likely]
     if none and any(not (r.ignored or is_nothing((r, found))) for r, found in others):
         return "this reading finds nothing, but another one does"
     return ""

@@ -210,7 +210,9 @@ def _shows_unnamed(kg: KnowledgeGraph, one: FoundReading) -> bool:
     # What is only pointed at, such as a page or a licence, is told by its IRI where somebody asks for it.
     asked = {use.iri for use in reading.words if use.words}
     values = {c.value for c in reading.plan.columns if c.name in reading.shown}
-    kinds = {str(p.object) for p in reading.plan.where.patterns if p.subject in values and p.predicate == RDF.type}
+    kinds = {
+        str(p.object) for p in reading.plan.where.patterns if p.subject in values and p.predicate == RDF.type
+    }
     if not kinds.isdisjoint(asked):  # Which vases there are is told by their numbers, if they have no names
         return any(iri.startswith(SKOLEM) for iri in bare)
     told = {str(p.predicate) for p in reading.plan.where.patterns if isinstance(p.object, Unknown)}

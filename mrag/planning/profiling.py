@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import copy
 import json
-import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -602,8 +601,8 @@ class _Touched:
 _FOLDER: Final = compile_late(r"[/#:]([A-Za-z][A-Za-z_-]+[A-Za-z])(?:[/:]|[-_.]?\d+|[-_.])$")
 """How IRIs begin that have the kind of what they name in them."""
 _FOLDERS: Final = frozenset(
-    "resource resources data id ids item items entity entities instance instances ontology page wiki object node "
-    "thing things record records term terms example graph vocab individual uri concept kg rdf".split()
+    "resource resources data id ids item items entity entities instance instances ontology page wiki object "
+    "node thing things record records term terms example graph vocab individual uri concept kg rdf".split()
 )
 _MOST_TYPED: Final = 300_000  # Triples of types that are gone through for what IRIs call things
 _KIND: Final = FolderKind(
@@ -1154,8 +1153,12 @@ class _Reader:
         self.labels = tuple(p for p in (*self.profile.labels, *ALTERNATIVE) if p in self.profile.predicates)
 
     def schema(self) -> Schema:
-        rows = self.kg.select(queries.get("explore/classes").text) if self.profile.predicates else ()
-        every = {str(c): int(str(n)) for c, n in rows if isinstance(c, URIRef)}
+        # Of very many the IRIs are not gone through.
+        many = self.profile.predicates.get(RDF + "type", 0) > _MOST_TYPED
+        name = "explore/classes" if many else "planning/folders"
+        rows = self.kg.select(queries.get(name).text).rows if self.profile.predicates else ()
+        every = {str(row[0]): int(str(row[1])) for row in rows if isinstance(row[0], URIRef)}
+        self.ends = {str(row[0]): (str(row[2]), str(row[3])) for row in rows if len(row) > 2}
         classes = {c: n for c, n in every.items() if is_asked(c)}
         self.tree = tree_of(self.kg, every)
         if self.tree is not None:
@@ -1268,14 +1271,13 @@ class _Reader:
         return replace(made, properties={**properties, **dict(self._with_units(made))})
 
     def _folders(self, counts: Mapping[str, int]) -> dict[str, str]:
-        """Return what the IRIs of all members of a class, and of no other, call them: `/vase/1`, `trip-12`."""
-        if self.profile.predicates.get(RDF + "type", 0) > _MOST_TYPED:
-            return {}
-        rows = self.kg.select(queries.get("planning/folders").text)
-        ends = {str(c): (str(first), str(last)) for c, n, first, last in rows if int(str(n)) > 2}
+        """Return what the IRIs of a class's members, and of no others, call these: `/vase/1`, `trip-1`."""
+        ends = {c: pair for c, pair in self.ends.items() if counts.get(c, 0) > 2}
         found = dict[str, tuple[str, str]]()
         for c, (first, last) in ends.items():
-            shared = os.path.commonprefix([first, last])
+            shared = first[
+                : next((n for n, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
+            ]
             numbered = all(iri[len(shared) :][:1].isdigit() for iri in (first, last))
             called = _FOLDER.search(shared) or _FOLDER.search(shared + "0" * numbered)
             # What is deeper belongs to what is there.
@@ -1284,8 +1286,8 @@ class _Reader:
         return {
             c: name
             for c, (folder, name) in found.items()
-            if c in counts and name.lower() not in _FOLDERS and not any(
-                d in counts and any(re.match(re.escape(folder) + "[/:._-]?[^/#]*$", iri) for iri in pair)
+            if name.lower() not in _FOLDERS and not any(
+                any(re.match(re.escape(folder) + "[/:._-]?[^/#]*$", iri) for iri in pair)
                 for d, pair in ends.items() if d != c
             )
         }  # fmt: skip

@@ -28,7 +28,7 @@ class Reading:
     certainty: float | None = None
     measured: Mapping[str, float] | None = None  # What that is told by
     words: tuple[WordUse, ...] = ()  # What its words became, where they alone tell how it was read
-    # Further words that were not read, and of what the graph has to say them: of a thing, or "" of what is told
+    # Further words that were not read, and what the graph has to call so: a thing, or "" what is told
     unread: Mapping[str, str] = field(default_factory=dict)
 
     @property

@@ -606,7 +606,7 @@ def _unrestricted(patterns: Sequence[pl.Pattern]) -> Iterator[pl.Pattern]:
     of = {p.object: p.subject for p in patterns if p.predicate == RDFS.subClassOf and p.object in on}
     for p in patterns:
         if p.subject in of and p.predicate != OWL.onProperty:
-            yield pl.Pattern(of[p.subject], on[p.subject], p.object)  # type: ignore[index, arg-type]
+            yield pl.Pattern(of[p.subject], on[p.subject], p.object)  # type: ignore[arg-type]
         elif p.subject not in of and p.object not in of:
             yield p
 

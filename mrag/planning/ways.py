@@ -34,7 +34,9 @@ _QUANTITIES: Final = frozenset(
     map(root, "property parameter measure quantity indicator variable metric phenomenon".split())
 )
 """How properties are called that say what a number measures."""
-_SORTS: Final = frozenset(map(root, "type kind rank category sort class format genre style form medium".split()))
+_SORTS: Final = frozenset(
+    map(root, "type kind rank category sort class format genre style form medium".split())
+)
 """How properties are called that say of which sort a thing is."""
 _BELOW: Final = ("kind", "type", "sort", "subclass", "subtype")
 _SUB_CLASS: Final = "http://www.w3.org/2000/01/rdf-schema#subClassOf"

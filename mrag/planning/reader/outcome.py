@@ -340,6 +340,11 @@ def _show_root(out: _Outcome) -> None:
     out.names[root.var] = "c0"
 
 
+def _is_name(out: _Outcome, shown: Shown) -> bool:
+    named = shown.item.kind == "property" and shown.item.meant.term
+    return named in out.frame.world.schema.label_properties
+
+
 def _read_property(out: _Outcome, shown: Shown, *, inner: bool) -> list[FoldUse]:
     role, x, node = shown.item.role, shown.value, shown.node
     if role in BY and not out.frame.asked.side:
@@ -351,11 +356,8 @@ def _read_property(out: _Outcome, shown: Shown, *, inner: bool) -> list[FoldUse]
             out.column(x, out.plain)
     elif role.startswith("beyond"):
         return _beyond(out, shown)
-    elif role == "group":
-        named = shown.item.kind == "property" and shown.item.meant.term
-        if shown.item.cue is None and named in out.frame.world.schema.label_properties:
-            raise Unreadable  # what has names is not counted for each of them
-        _group(out, x)
+    elif role == "group" and (shown.item.cue is not None or not _is_name(out, shown)):
+        _group(out, x)  # what has names is not counted for each of them
     elif role == "having" or role.startswith("count&") or (role in _USES and shown.many):
         use = _USES.get(role) or role.split("&")[1]
         return [FoldUse(shown.item, node, _number_of(x), use, own=True)]

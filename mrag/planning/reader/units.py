@@ -20,6 +20,7 @@ from mrag.planning.lexicon import Lexicon
 from mrag.planning.plan import Relation
 from mrag.planning.reader.quantities import Amount, amounts_in
 from mrag.planning.reader.times import times_in
+from mrag.planning.schema import PropertyInfo
 
 Kind: TypeAlias = OneOf[
     "class", "property", "entity", "value", "quantity", "time", "adjective", "cue", "text"
@@ -163,7 +164,9 @@ def _names(lexicon: Lexicon, names: Sequence[NameMention], words: Sequence[TextT
                 yield Unit("class", m.start, m.end, kinds, score=round(0.95 * broad[0].score, 4))
 
 
-_ASKING: Final = frozenset("which what list show many all every each give find display name some any are".split())
+_ASKING: Final = frozenset(
+    "which what list show many all every each give find display name some any are".split()
+)
 """Words before a kind of things that is asked for."""
 
 
@@ -172,10 +175,8 @@ def _is_of_kind(words: Sequence[TextToken], m: NameMention, one: Candidate) -> b
     asked = not m.start or words[m.start - 1].raw.lower() in _ASKING
     if _is_plural(words[m.start : m.end], one):
         return asked or None
-    said = words[m.start - 2 : m.start][:1]
-    if said and said[0].raw.lower() in ("say", "call", "called") or words[m.start - 1].raw.lower() == "say":
-        return False
-    return None
+    before = [t.raw.lower() for t in words[max(0, m.start - 2) : m.start]]
+    return False if before[:1] in (["say"], ["call"], ["called"]) or before[-1:] == ["say"] else None
 
 
 def _is_plural(said: Sequence[TextToken], one: Candidate) -> bool:
@@ -196,7 +197,11 @@ WITHIN: Final = "within"
 
 
 def _is_within(unit: Unit, other: Unit) -> bool:
-    return other.start <= unit.start and unit.end <= other.end and unit.end - unit.start < other.end - other.start
+    return (
+        other.start <= unit.start
+        and unit.end <= other.end
+        and unit.end - unit.start < other.end - other.start
+    )
 
 
 def _is_longer(unit: Unit, low: Sequence[str]) -> bool:
@@ -286,20 +291,23 @@ def _asked_for(lexicon: Lexicon, low: Sequence[str], at: int) -> Iterator[Candid
             for iri, p in properties.items():
                 if any(name in n.lower().split() for n in p.names):
                     yield Candidate("property", iri, round(0.55 - 0.01 * rank, 3), p.names[0], "synonym")
-    elif _is_other_name(low, at):
-        for iri, p in properties.items():
-            if "other name" in p.names:
-                yield Candidate("property", iri, 1.0, p.names[0], "synonym")
-    elif word.rstrip("s") in ("name", "title"):
-        for iri, p in properties.items():
-            ends = p.names[-1].lower().split()[-1] == word.rstrip("s")
-            if p.kind == "text" and (ends or iri in LABELS):  # labels are properties of terms alone
+    else:
+        yield from _naming(properties, low, at)
+
+
+def _naming(properties: Mapping[str, PropertyInfo], low: Sequence[str], at: int) -> Iterator[Candidate]:
+    """Yield the properties of names and codes that a word like these asks for."""
+    word, other = low[at].rstrip("s"), _is_other_name(low, at)
+    for iri, p in properties.items():
+        ending = p.names[-1].lower()
+        if other and "other name" in p.names:
+            yield Candidate("property", iri, 1.0, p.names[0], "synonym")
+        elif word in ("name", "title") and not other:
+            if p.kind == "text" and (ending.split()[-1] == word or iri in LABELS):  # of terms alone
                 yield Candidate("property", iri, 0.6, p.names[0], "tokens")
-    elif word.rstrip("s") in ("id", "identifier", "code", "number"):
-        end = "id" if word.startswith("id") else word.rstrip("s")
-        for iri, p in properties.items():
+        elif word in ("id", "identifier", "code", "number"):
             once = p.triples == p.objects == p.subjects and p.kind != "entity"
-            if once and p.names[-1].lower().replace(" ", "").endswith(end):
+            if once and ending.replace(" ", "").endswith("id" if word == "identifier" else word):
                 yield Candidate("property", iri, 0.6, p.names[0], "tokens")
 
 
@@ -427,10 +435,8 @@ def _times(question: str, words: Sequence[TextToken], low: Sequence[str]) -> Ite
             yield Unit("time", opened, end, values=span.values, part=span.part, score=score)
         elif start < i and low[start:i] not in (["a"], ["the"], ["is"]):
             yield Unit("time", start, closed, values=span.values, op=op, part=span.part, score=score)
-        yield Unit(
-            "time", i, closed, values=span.values, op=op if start < i or end < closed else "=", part=span.part,
-            score=score,
-        )  # fmt: skip
+        op = op if start < i or end < closed else "="
+        yield Unit("time", i, closed, values=span.values, op=op, part=span.part, score=score)
 
 
 # Texts and adjectives
@@ -463,7 +469,9 @@ def _contents(
         text = question[words[at].start : words[end - 1].end] if at < end <= at + 5 else ""
         text = text.strip("\"'\u201c\u201d\u2018\u2019")
         place = end + 1 + (low[end + 1 : end + 2] in (["its"], ["their"], ["the"], ["his"], ["her"]))
-        named = (u for u in found if u.kind == "property" and u.start == place and low[end : end + 1] == ["in"])
+        named = (
+            u for u in found if u.kind == "property" and u.start == place and low[end : end + 1] == ["in"]
+        )
         for u in sorted(named, key=lambda u: -u.score)[:1] if text else ():
             yield Unit("text", at, u.end, u.options, values=(text,), score=0.9)
         if text and end > at + 1 and at not in quoted:
