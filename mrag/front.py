@@ -127,12 +127,15 @@ def _no_graph(kg: KnowledgeGraph) -> ConfigError:
     )
 
 
-def demo(*, model: str | Any | None = "minilm", folder: Path | None = None) -> KnowledgeGraph:
+def demo(
+    *, model: str | Any | None = "minilm", folder: Path | None = None, later: bool = False
+) -> KnowledgeGraph:
     """Open the demo graph of products and vendors, reasoned over and indexed.
 
     Args:
         model: Embedding model of its index; `none` for BM25 alone.
         folder: Where to keep it between runs; in memory when None or in use by another process.
+        later: Whether an index of words is enough for now; a call without this adds the meaning of its texts.
 
     Example:
         >>> kg = demo(model="none")
@@ -160,9 +163,9 @@ def demo(*, model: str | Any | None = "minilm", folder: Path | None = None) -> K
             reasoning.reason(kg)
         known = indexes.SimilarityIndexes.of(kg)
         with suppress(DamagedIndex, IndexMismatch):
-            if "main" in known.names() and not known.info().stale:
+            if "main" in known.names() and not (info := known.info()).stale and (later or not info.later):
                 return kg
-        known.build("main", model=model, backend="local:")
+        known.build("main", model=model, backend="local:", later=later and "main" not in known.names())
     except BaseException:
         kg.close()
         raise

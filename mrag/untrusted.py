@@ -62,6 +62,7 @@ _MARK: Final = compile_late(
 )
 """Where something stands that looks like the mark of a line or of a sentence."""
 
+_SUSPECT: Final = compile_late(r"[\[<>#]|inferred|enriched|completed|asserted|said", re.IGNORECASE)
 _EDGE: Final = compile_late(rf"{_OPEN}(?!\\)")
 _OWN_ID: Final = compile_late(r"\[[A-Za-z]{1,3}\d+\] ")
 _OWN_MARK: Final = compile_late(r"(?s)(.*\))( (?:inferred|enriched|completed))")
@@ -197,6 +198,8 @@ def _visible(text: str) -> str:
 
 
 def _break_up(text: str) -> str:
+    if text.isascii() and not _SUSPECT.search(text):
+        return text  # none of the patterns can match; they are long
     for pattern in (_ID, _MARKUP, _MARK):
         text = pattern.sub(_behind, text)
     return text

@@ -181,7 +181,7 @@ def ask(
     pictured = how == "images" or (how == "auto" and pictures.given)
     if pictures.given:
         pictures.folder()
-    with place.open(lang, graph=graph, index=index) as seen:
+    with place.open(lang, graph=graph, index=index, later=True) as seen:
         if teach:
             saved = save_reading(seen, text, reading, replacing=True)
             say(f"Saved as {saved.name}.")
@@ -202,8 +202,7 @@ def ask(
                 flush()
             return
         query = text if pictures.image is None else mrag.Question(text, pictures.image)
-        given = print_stream(talk.stream(query, reading=reading))
-    show_answer(given, as_json=as_json, **parts)
+        show_answer(print_stream(talk.stream(query, reading=reading)), as_json=as_json, **parts)
 
 
 def search(

@@ -111,6 +111,9 @@ def load(
                 say(f"Nothing was inferred. {error}", style="yellow")
                 result["inferred"], result["clashes"] = 0, len(error.clashes)
         _read_names(graph)
+        if isinstance(graph.store, stores.OxigraphStore) and 4 * report.triples > graph.record.triples:
+            with commands.on_stop("All is loaded."), status("Putting the files in order"):
+                graph.store.compact()
         if as_json:
             show_json(result)
             return

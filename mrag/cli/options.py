@@ -17,7 +17,8 @@ from typer import Option
 
 import mrag
 from mrag import graph as graphs
-from mrag.cli.output import say, status
+from mrag.cli.commands import on_stop
+from mrag.cli.output import flush, say, status
 from mrag.config import DEFAULT_STORE, Settings
 from mrag.errors import ConfigError, DamagedIndex, MissingIndex
 from mrag.redaction import redact_url
@@ -55,6 +56,7 @@ class Place:
         may_be_new: bool = False,
         graph: str | None = None,
         index: str | None = None,
+        later: bool = False,
     ) -> Iterator[mrag.KnowledgeGraph]:
         """Open the graph that the options and the environment name, and close it again.
 
@@ -65,6 +67,7 @@ class Place:
             may_be_new: Whether the store and the graph that are named need not be there.
             graph: The `--graph` option.
             index: The index whose languages are taken where none are given.
+            later: Whether texts of the demo graph are embedded when all is done and printed.
         """
         from mrag.front import NarrowedGraph
 
@@ -78,7 +81,7 @@ class Place:
 
             say("No store is named, so the demo graph of products and vendors is used.", style="dim")
             with status("Preparing the demo graph"):
-                kg = mrag.demo(model=settings.embedder, folder=user_cache_path("mrag"))
+                kg = mrag.demo(model=settings.embedder, folder=user_cache_path("mrag"), later=later)
             kg.languages = tags
         else:
             url = settings.store or f"oxigraph:{DEFAULT_STORE}"
@@ -92,6 +95,10 @@ class Place:
                 if lang is None and index is not None:
                     _take_languages(kg, index)
                 yield kg if graph is None else NarrowedGraph(kg, graph)
+                if settings.store is None and later and mrag.SimilarityIndexes.of(kg).info().later:
+                    flush()
+                    with on_stop("The answer is complete."), status("Embedding texts for the next question"):
+                        mrag.SimilarityIndexes.of(kg).build("main", model=settings.embedder)
         except BaseException:
             if made is not None and kg.record.is_new and graphs.connection.is_store(made):
                 # An empty store would be taken for the one to read.

@@ -850,16 +850,36 @@ _SAMPLE: Final = 20_000
 """Members of a large class that are looked at; where something inferred their classes, it did so for all."""
 
 
-def unstated(kg: KnowledgeGraph, counts: Mapping[str, int], above: Ancestors) -> dict[str, frozenset[str]]:
+def still_stated(kg: KnowledgeGraph, before: Schema, touched: Iterable[str]) -> dict[str, set[str]]:
+    """Return for each class the superclasses that all its members are still said to be in.
+
+    They were before, and so are the entities that changes touched.
+    """
+    parents = {c: info.parents for c, info in before.classes.items()}
+    over = {
+        c: {a for a in ancestors([c], parents) if a in parents and c not in before.classes[a].narrower}
+        for c in parents
+    }
+    for entity in touched:
+        types = types_of(kg, entity)
+        for c in types & over.keys():
+            over[c] &= types
+    return over
+
+
+def unstated(
+    kg: KnowledgeGraph, counts: Mapping[str, int], above: Ancestors, holds: Mapping[str, set[str]]
+) -> dict[str, frozenset[str]]:
     """Return for each class the superclasses that some of its members are not said to be in.
 
-    Where the inferences of subclasses are in the store, these are none.
+    Where the inferences of subclasses are in the store, these are none. What is known to hold is not asked.
     """
     known = {c: {a for a in above.get(c, ()) if a != c and is_asked(a)} for c in counts}
     stated = {c: {a for a in known[c] if 0 < counts[c] <= counts.get(a, 0)} for c in known}
     looked_at = _direct(stated)
     lacking = set[tuple[str, str]]()
-    for batch in _in_batches(looked_at, lambda pair: counts[pair[0]]):
+    asked = [(c, parent) for c, parent in looked_at if parent not in holds.get(c, ())]
+    for batch in _in_batches(asked, lambda pair: counts[pair[0]]):
         if counts[batch[0][0]] > _BATCH:
             ((c, parent),) = batch
             one = queries.get("planning/unstated-sample")
@@ -1151,6 +1171,8 @@ class _Reader:
         self.revision = kg.revision
         self.profile = kg.profile()
         self.labels = tuple(p for p in (*self.profile.labels, *ALTERNATIVE) if p in self.profile.predicates)
+        self.before = before = remembered(kg)
+        self.changed = before and changed_since(kg, before.revision, before.predicates)
 
     def schema(self) -> Schema:
         # Of very many the IRIs are not gone through.
@@ -1169,7 +1191,10 @@ class _Reader:
         uses, edges = self._usage(most, classes)
         counted = dict(classes), copy.deepcopy(uses), dict(edges)
         above = self._superclasses(classes)
-        unsaid = unstated(self.kg, classes, above)
+        holds = (
+            self.before and self.changed and still_stated(self.kg, self.before.schema, self.changed.entities)
+        )
+        unsaid = unstated(self.kg, classes, above, holds or {})
         edges = raised(uses, edges, unsaid)
         through = self._restricted(uses, edges)
         classes |= members(self.kg, unsaid)
@@ -1187,8 +1212,7 @@ class _Reader:
         """Return how properties are used; those that no change has touched are not counted again."""
         uses: dict[str, PropertyUsage] = {}
         edges: Edges = {}
-        before = remembered(self.kg)
-        changed = before and changed_since(self.kg, before.revision, before.predicates)
+        before, changed = self.before, self.changed
         if before and changed and kinds_of(before.classes) == kinds_of(classes):
             uses, edges = unchanged(self.kg, before, changed, counts, classes)
         more, links = usage_of(self.kg, counts, classes, [p for p in counts if p not in uses])

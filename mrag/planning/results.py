@@ -84,6 +84,8 @@ def run_readings(
             limits = Limits(left, _OFFERED_ROWS if enough else ROWS, 8 << 20)
             result = run(
                 kg, reading.plan, schema=schema, limits=limits, known=known,
+                # Of a long list that is only offered, any rows will do: it is run again if it is taken.
+                settled=not enough or reading.plan.limit is not None,
                 patient=not number or tried is not None, named=True,
             )  # fmt: skip
         except QueryTimeout:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -17,10 +16,11 @@ from mrag.graph.kg import KnowledgeGraph
 from mrag.index.similarity import freshen
 from mrag.planning.results import Planner
 from mrag.retrieval.rankers import Hits, Question, Ranker
+from mrag.retrieval.registry import NAMES_ALONE, without_index
 from mrag.retrieval.registry import ranker as named
-from mrag.retrieval.registry import without_index
 from mrag.retrieval.routing import (
     ASKED_FOR,
+    MAX_TRIPLES,
     AskOptions,
     How,
     Texts,
@@ -91,8 +91,8 @@ def ask(
             question in the words of the graph, `parser` does without.
 
     Raises:
-        MissingIndex: If the answer has to be read and the knowledge graph has no such index; it says why
-            nothing could be computed.
+        MissingIndex: If the answer has to be read and the knowledge graph has no such index, and the question
+            names nothing of the graph; it says why nothing could be computed.
         ModelError: If a model that was named is not available or returns no text.
         ConfigError: If there is no such way or no such reading, or the plan to go on from is malformed.
 
@@ -142,6 +142,8 @@ async def aask(
     kg: KnowledgeGraph, question: str | Question | Retrieval, **options: Unpack[AskOptions]
 ) -> Answer:
     """Answer as `ask` does, without holding up the event loop."""
+    import asyncio
+
     return await asyncio.to_thread(ask, kg, question, **options)
 
 
@@ -203,6 +205,8 @@ def retrieve(
     if isinstance(question, retrieval.Retrieval):
         return question
     if retriever is None:
+        if ranker in (None, "hybrid"):
+            ranker = _names_alone(kg, question, index) or ranker
         ranks = None if ranker is None else named(ranker, kg, index=index)
         retriever = retrieval.TripleStoreRetriever(
             kg=kg, index=index, ranker=ranks, settings=settings or context.ContextSettings()
@@ -217,17 +221,29 @@ def retrieve(
         ) from error
 
 
+def _names_alone(kg: KnowledgeGraph, question: str | Question, index: str) -> Ranker | None:
+    """Return what ranks by names where there is no index, if the question names something."""
+    if without_index("hybrid", kg, index) == "hybrid" or kg.profile().triples > MAX_TRIPLES:
+        return None
+    names = named("names", kg, index=index)
+    asked = question if isinstance(question, Question) else Question(question)
+    return names if names.rank(asked, 1) else None
+
+
 def _read(
     kg: KnowledgeGraph, question: str | Question | Retrieval, why: str, options: AskOptions
 ) -> tuple[Retrieval, str | None]:
     """Return what is to be read, and what is to be said of an index that is older than the graph."""
     index, retriever = options.get("index", "main"), options.get("retriever")
     old = None if retriever is not None else freshen(kg, index, write=kg.keeps_counts)
-    retrieval = retrieve(
+    ranker = options.get("ranker")
+    retrieved = retrieve(
         kg, question, k=options.get("k"), index=index, settings=options.get("settings"),
-        retriever=retriever, ranker=options.get("ranker"), why=why,
+        retriever=retriever, ranker=ranker, why=why,
     )  # fmt: skip
-    return retrieval, old
+    by_names = ranker in (None, "hybrid") and without_index("hybrid", kg, index) == "names"
+    own = retriever is None and not isinstance(question, retrieval.Retrieval)
+    return retrieved, NAMES_ALONE if own and by_names else old
 
 
 def _note(kg: KnowledgeGraph, given: Answer, old: str | None = None) -> Answer:

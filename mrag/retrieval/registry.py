@@ -168,10 +168,12 @@ def ranker(name: str | Ranker, kg: KnowledgeGraph, *, index: str = "main") -> Ra
 
 def check_ranker(name: str) -> list[tuple[RankerInfo, str]]:
     """Return the rankers that a name joins, each with its argument, without making them."""
-    known, problems = known_rankers(), []
+    known, problems = {info.name: info for info in _OWN}, []
     for part in name.split("+"):
         kind, _, argument = part.strip().partition(":")
-        check_choice("ranker", kind, known)
+        if kind not in known:
+            known = dict(known_rankers())  # asks all packages
+            check_choice("ranker", kind, known)
         problems.append((known[kind], argument))
     return problems
 
