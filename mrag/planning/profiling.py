@@ -1303,7 +1303,8 @@ class _Reader:
                 : next((n for n, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
             ]
             numbered = all(iri[len(shared) :][:1].isdigit() for iri in (first, last))
-            called = _FOLDER.search(shared) or _FOLDER.search(shared + "0" * numbered)
+            folder = shared[: max(map(shared.rfind, "/:")) + 1]
+            called = _FOLDER.search(folder) or _FOLDER.search(shared + "0" * numbered)
             # What is deeper belongs to what is there.
             if called is not None and not {"/", "#"} & {*first[len(shared) :], *last[len(shared) :]}:
                 found[c] = shared[: called.end(1)], split_identifier(called[1])
