@@ -628,6 +628,9 @@ def _owner(frame: RoleFrame, item: RoleItem, *, near: bool) -> FrameNode:
     """Return the node that a property is said of: a condition of the nearest one before, else that behind."""
     cand, root = item.meant, frame.root
     some = [x for x in frame.nodes if (near or not x.negated) and _owns(frame.world, x, cand)]
+    if cand.term in frame.world.schema.label_properties:
+        # What is named in the question has its name there; the names of what is found are asked for.
+        some = [x for x in some if x.entity is None] or some
     if some:
 
         def cost(x: FrameNode) -> tuple[float, int]:
