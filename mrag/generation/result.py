@@ -6,12 +6,11 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from importlib import import_module
 from pathlib import Path
-from types import NoneType
-from typing import Any, Final, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Final, TypeAlias, get_args
 from typing import Literal as OneOf
 
 from mrag import html, untrusted
@@ -21,9 +20,9 @@ from mrag.generation.support.citations import VERDICTS, Verdict, verdict_of
 from mrag.generation.support.sentences import with_ids
 from mrag.graph.record import status_of
 from mrag.rdf.terms import Term, Triple, term_from_json, term_to_json, triple_from_json, triple_to_json
+from mrag.storage.fields import json_fields, read_fields
 from mrag.terminal import inline
 
-T = TypeVar("T")
 CERTAIN = 0.9  # Certainty below which an answer says that its reading is not certain
 PROBABLE = 0.7  # Certainty from which on it is called probable
 
@@ -35,42 +34,6 @@ def form_of(what: str) -> Iterator[None]:
         yield
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ModelError(f"Not the {what}.", hint=f"Missing or malformed: {error}.") from error
-
-
-def json_fields(one: Any) -> dict[str, Any]:
-    """Return the fields of an instance as JSON values."""
-    return {each.name: _value(getattr(one, each.name)) for each in fields(one)}
-
-
-def _value(value: Any) -> Any:
-    if is_dataclass(value):
-        return value.to_json() if hasattr(value, "to_json") else json_fields(value)
-    if isinstance(value, Mapping):
-        return {name: _value(part) for name, part in value.items()}
-    return [_value(part) for part in value] if isinstance(value, tuple | list) else value
-
-
-def read_fields(cls: type[T], value: Mapping[str, Any], **known: Any) -> T:
-    """Return an instance of what `json_fields` gave; fields that are known are not looked for."""
-    kinds = {name: kind for name, kind in get_type_hints(cls).items() if name not in known}
-    return cls(**{name: _read(kind, value[name]) for name, kind in kinds.items()}, **known)
-
-
-def _read(kind: Any, value: Any) -> Any:
-    of = get_args(kind)
-    if NoneType in of:
-        return None if value is None else _read(of[0], value)
-    if hasattr(kind, "from_json"):
-        return kind.from_json(value)
-    if isinstance(kind, type) and is_dataclass(kind):
-        return read_fields(kind, value)
-    if get_origin(kind) is tuple:
-        return tuple(_read(of[0], part) for part in value)
-    if get_origin(kind) is Mapping:
-        return {str(name): _read(of[1], part) for name, part in value.items()}
-    if get_origin(kind) is OneOf and value not in of:
-        raise ValueError(f"no such value as {value}")
-    return value if kind is Any or get_origin(kind) is OneOf else kind(value)
 
 
 def _texts(values: Iterable[object]) -> tuple[str, ...]:
@@ -488,7 +451,7 @@ class Answer:
                 way, str(value.get("why", "")), computed,
                 Completed.from_json(value) if way == "complete" else None,
                 tuple(ShownImage.from_json(one, by_id) for one in value.get("images", ())),
-                () if computed else _read(tuple[OtherReading, ...], value.get("readings", ())),
+                tuple(read_fields(OtherReading, one) for one in value.get("readings", ()) if not computed),
             )  # fmt: skip
 
     def doubts(self) -> dict[str, list[str]]:

@@ -33,11 +33,9 @@ from mrag.generation.result import (
     canonical,
     context_from_json,
     form_of,
-    json_fields,
     line_from_json,
     line_to_json,
     parse,
-    read_fields,
     same,
 )
 from mrag.generation.support.citations import Citer, FactSource, PictureCiter, judge, supports, verdict_of
@@ -45,6 +43,7 @@ from mrag.generation.support.sentences import with_ids
 from mrag.generation.verbalise import unquote
 from mrag.graph.record import status_of
 from mrag.rdf.terms import Term, Triple, triple_from_json
+from mrag.storage.fields import json_fields, read_fields
 from mrag.terminal import inline
 
 if TYPE_CHECKING:

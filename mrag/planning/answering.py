@@ -31,7 +31,6 @@ from mrag.planning.certainty import (
     excludes_by_reading,
     in_units,
     is_nothing,
-    may_be_absent,
     unconverted,
     weighed,
     why_unread,
@@ -309,8 +308,6 @@ HELPED: Final = "; a language model helped to read it"  # What is added where it
 _HELPED_MOST: Final = 0.89  # How certain a reading of what a model wrote is at most
 _HELPED_DOUBT: Final = 0.85
 """How likely it still is for each word of the question that nothing in its plan stands for."""
-_PLAIN: Final = 0.9
-"""How likely a reading must be for "there is none" to be the answer where no bound excludes everything."""
 
 
 @dataclass(frozen=True)
@@ -580,13 +577,10 @@ def _nothing(
         return Attempt(None, False, "nothing in this graph fits the question")
     said = untrusted.one_line(looked_for(plan, TermNamer(kg)))
     ((best, _),) = weighed(kg, [(best, found)])
-    if best.confidence < least:
-        return Attempt(None, False, said)
-    listed = best.probability >= _PLAIN and may_be_absent(kg, plan, schema_of(kg))
-    if not (listed or has_bounds(plan)):
+    if best.confidence < least or not has_bounds(plan):
         return Attempt(None, False, said)
     nothing = why_nothing(kg, plan, schema_of(kg), explained)
-    if not (listed or nothing.nearest is not None) or excludes_by_reading(plan, nothing):
+    if nothing.nearest is None or excludes_by_reading(plan, nothing):
         return Attempt(None, False, said)
     # That a bound is what excludes everything shows that the rest was read as it was meant.
     given = answer_of(kg, question, best, found, (), ends, nothing)

@@ -18,42 +18,12 @@ from mrag.language.tokens import tokens
 from mrag.planning.lexicon import lexicon_of
 from mrag.planning.loosening import Nothing
 from mrag.planning.plan import Aggregate, Block, Comparison, Plan, Unknown
-from mrag.planning.profiling import classes_of, schema_of
+from mrag.planning.profiling import schema_of
 from mrag.planning.reader.reader import LONGEST
 from mrag.planning.readings import FoundReading, Reading, alike_named
-from mrag.planning.schema import PropertyInfo, Schema
+from mrag.planning.schema import PropertyInfo
 from mrag.rdf import queries
 from mrag.rdf.namespaces import SKOLEM
-
-
-def may_be_absent(kg: KnowledgeGraph, plan: Plan, schema: Schema) -> bool:
-    """Return whether a plan lists things of a kind that are related to named things as others are.
-
-    That no antibiotic treats migraine is an answer where other drugs treat diseases. No stream flows
-    through a market town either, but where streams flow through counties alone, that was hardly asked; and
-    what is cited by a paper may be what cites it.
-
-    Args:
-        kg: The graph.
-        plan: A plan that finds nothing.
-        schema: The schema.
-    """
-    shown, patterns = {column.value for column in plan.columns}, plan.where.patterns
-    listed = {str(p.object) for p in patterns if p.predicate == RDF.type and p.subject in shown}
-    if not listed or plan.where != Block(patterns) or plan.having:
-        return False
-    ends = [(p, end) for p in patterns for end in (p.subject, p.object) if p.predicate != RDF.type]
-    named = sorted({str(end) for _, end in ends if isinstance(end, URIRef)})
-    kinds = classes_of(kg, named)
-    if any(listed.intersection(some) for some in kinds.values()):
-        return False
-    targets = {(edge.property, edge.target) for edge in schema.edges}
-    sources = {(edge.property, edge.source) for edge in schema.edges}
-    return all(
-        any((str(p.predicate), kind) in (targets if end == p.object else sources) for kind in kinds[str(end)])
-        for p, end in ends
-        if isinstance(end, URIRef)
-    )
 
 
 def excludes_by_reading(plan: Plan, nothing: Nothing) -> bool:

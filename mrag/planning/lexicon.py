@@ -50,6 +50,7 @@ from mrag.planning.lexical.names import (
 )
 from mrag.planning.lexical.schema_words import SchemaName, SchemaWords, counted_measures
 from mrag.planning.profiling import (
+    KNOWN,
     ChangedParts,
     KnownSchema,
     changed_since,
@@ -59,15 +60,14 @@ from mrag.planning.profiling import (
     local_name,
     quads,
     remembered,
-    schema_array,
     schema_of,
-    schema_of_array,
     types_of,
 )
-from mrag.planning.schema import Schema
+from mrag.planning.schema import WORDS, Schema
 from mrag.planning.ways import with_ways
 from mrag.rdf import queries
 from mrag.rdf.terms import RDF
+from mrag.storage.fields import arrays_of, of_arrays
 
 BEST: Final = 12  # Candidates of words at most
 _ASKED: Final = 10_000
@@ -118,7 +118,8 @@ def names_followed(kg: KnowledgeGraph, schema: Schema) -> KnownNames | None:
     """
     known, revision, counts = _latest.get(kg), kg.revision, kg.profile().predicates
     if known is None and (before := kept(kg)) is not None and before.base:
-        found, things = KnownSchema.of(before.revision, before.arrays), NamedThings.of(before.arrays)
+        found = of_arrays(KnownSchema, before.arrays, KNOWN)
+        things = of_arrays(NamedThings, before.arrays)
         known = KnownNames(before.revision, found.predicates, found.schema, things, before.base)
     if known is None or known.things.changes > _MOST_CHANGED or not _alike(known, schema):
         return None
@@ -244,8 +245,8 @@ def wide_schema(kg: KnowledgeGraph) -> Schema:
 
     def make() -> Schema:
         before = kept(kg)
-        if before is not None and before.revision == kg.revision and _WIDE in before.arrays:
-            return schema_of_array(before.arrays[_WIDE])
+        if before is not None and before.revision == kg.revision and f"{_WIDE}-edges" in before.arrays:
+            return of_arrays(Schema, before.arrays, f"{_WIDE}-")
         return with_ways(kg, schema_of(kg))
 
     return kg.cached("planning wide schema", make)
@@ -303,11 +304,6 @@ _BEHIND: Final = 0.03
 """How much less likely a name is that differs in case from what was said, where another does not."""
 
 _REMEMBERED: Final = 32  # Questions whose names are kept
-_NAMING = frozenset("name title label".split())
-
-
-_ALSO_CALLED = {"birth": tuple(map(root, ("birthday", "birthdate", "dob")))}
-"""What a number or a date that an adjective measures is called besides."""
 
 
 class Lexicon:
@@ -495,7 +491,7 @@ class Lexicon:
         measures = {p for p, info in self.schema.properties.items() if info.kind in ("number", "date")}
         found: list[Dimension] = []
         for rank, noun in enumerate(nouns.split()):
-            wanted = {root(noun), *_ALSO_CALLED.get(noun, ())}
+            wanted = {root(noun), *(map(root, WORDS["birth"]) if noun == "birth" else ())}
             for name in self.words.names:
                 if name.term in measures and not wanted.isdisjoint(name.roots):
                     score = (0.95 - 0.06 * rank) * (0.7 + 0.3 / len(name.weighty))
@@ -566,7 +562,7 @@ class Lexicon:
             if (
                 info is None
                 or iri in ALTERNATIVE
-                or not any(n.split()[-1].lower() in _NAMING for n in info.names if n)
+                or not any(n.split()[-1].lower() in WORDS["naming"] for n in info.names if n)
             ):
                 return False
             return any((fold(c.term), cls) in own for cls in info.domains)
@@ -616,7 +612,7 @@ def _names(kg: KnowledgeGraph) -> NamedThings:
     revision, schema, counts = kg.revision, schema_of(kg), kg.profile().predicates
     found = kept(kg)
     if found is not None and found.revision == revision and found.base:
-        now = KnownNames(revision, counts, schema, NamedThings.of(found.arrays), found.base)
+        now = KnownNames(revision, counts, schema, of_arrays(NamedThings, found.arrays), found.base)
     else:
         now = names_followed(kg, schema) or KnownNames(
             revision, counts, schema, named_things(kg, schema), revision
@@ -624,11 +620,11 @@ def _names(kg: KnowledgeGraph) -> NamedThings:
         known = remembered(kg)
         if known is not None and known.revision == revision:
             read, changed = now.things.arrays()
-            wide = {_WIDE: schema_array(wide_schema(kg))}
+            wide = arrays_of(wide_schema(kg), f"{_WIDE}-")
             if links := _links(kg):
                 told = {thing: sorted(some) for thing, some in sorted(links.items())}
                 wide[_LINKED] = np.frombuffer(json.dumps(told).encode(), np.uint8)
-            keep(kg, revision, {**known.arrays(), **changed, **wide}, now.base, read)
+            keep(kg, revision, {**arrays_of(known, KNOWN), **changed, **wide}, now.base, read)
     if kg.record.kept and revision == kg.revision:
         _latest[kg] = now
     return now.things

@@ -10,20 +10,17 @@ the members of each class. Identifiers are spelt out: abbreviations, and what is
 from __future__ import annotations
 
 import copy
-import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import product, takewhile
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 from urllib.parse import unquote
 from weakref import WeakKeyDictionary
 
-import numpy as np
-import numpy.typing as npt
 import pyoxigraph as ox
 from rdflib import URIRef
 
@@ -37,6 +34,7 @@ from mrag.language.english import TABLES
 from mrag.language.names import name_parts, split_identifier
 from mrag.planning.reader.quantities import unit_called
 from mrag.planning.schema import (
+    WORDS,
     ClassEdge,
     ClassInfo,
     Kind,
@@ -51,20 +49,15 @@ from mrag.planning.values import DURATION_UNIT, measured
 from mrag.rdf import queries
 from mrag.rdf.terms import NUMBERS, OWL, RDF, RDFS, XSD, Term
 from mrag.storage.arrays import Arrays
+from mrag.storage.fields import arrays_of, of_arrays
 from mrag.storage.folder import Committed, Folder
 from mrag.storage.folder import Kind as FolderKind
 from mrag.stores.oxigraph import OxigraphStore
 
 _SHORT_WORDS: Final = frozenset(word for (line,) in TABLES["short"] for word in line.split())
 """Words of three letters or fewer that are no abbreviations."""
-_OF_WHAT: Final = frozenset("on in during for by at from when that which".split())
-"""Words behind which a comment says what a number is of, which is no part of its name."""
 _USUAL: Final = dict(TABLES["abbreviation"])
 """Abbreviations of names of columns and tables; none is a word that a kind of things may be called by."""
-_UNITS: Final = frozenset(
-    "euro euros dollar dollars pounds usd eur gbp minutes hours days years seconds metres meters feet "
-    "percent kilometres kilometers kilograms grams tonnes litres".split()
-)
 _WHOLE: Final = 3  # Words of the longest comment that is nothing but another name
 _LONGEST: Final = 7  # Words of the longest phrase that is taken for a name
 _VOWELS: Final = frozenset("aeiouy")
@@ -93,15 +86,14 @@ def _told(words: list[str], comment: str) -> tuple[str, ...]:
     """Return the name that a comment begins with, of something whose own name is an abbreviation."""
     head = re.split(r"[.,;:(=\n]", comment, maxsplit=1)[0].strip()
     said = [w for w in head.lower().split() if w not in ("the", "a", "an")]
-    said = list(takewhile(lambda w: w not in _OF_WHAT, said))
+    said = list(takewhile(lambda w: w not in WORDS["of_what"], said))
     if (
         not 0 < len(said) <= _LONGEST
         or len("".join(said)) < 4
         or said[0] in ("whether", "true", "if", "is", "are")
     ):
         return ()
-    clause = {"what", "is", "are", "was", "were", "has", "have", "of"} | _UNITS
-    whole = len(comment.split()) <= _WHOLE and not clause & {*said} and said != words
+    whole = len(comment.split()) <= _WHOLE and WORDS["clause"].isdisjoint(said) and said != words
     if not whole and not any(_abbreviates(word, said) for word in words):
         return ()
     return (" ".join(said),)
@@ -130,9 +122,6 @@ _TRUTHS: Final = (("yes", "no"), ("y", "n"), ("true", "false"), ("t", "f"), ("1"
 _SYMBOLS: Final = ("$", "€", "£", "¥", "₹")
 _NEARLY_ALL: Final = 0.95
 _UNIT = compile_late(r"(?:[^\W\d_][^\d]{0,20}|%|°[CF]?)?|[A-Z]{0,2}[$€£¥₹]", re.ASCII)
-_CURRENCIES: Final = frozenset(
-    "usd eur gbp jpy cny chf inr cad aud nzd sek nok dkk pln brl mxn zar krw".split()
-)
 _DATE = compile_late(
     r"\d{4}-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01])"
     r"(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?)?"
@@ -214,7 +203,7 @@ def units_of_texts(texts: Sequence[str]) -> tuple[str, ...]:
 
 def _size(unit: str) -> object:
     """Return what makes two units one, None for what is no unit."""
-    if unit.casefold() in _CURRENCIES or unit.endswith(_SYMBOLS):
+    if unit.casefold() in WORDS["currencies"] or unit.endswith(_SYMBOLS):
         return unit.casefold()
     if unit.startswith("°") or unit in ("%", DURATION_UNIT):
         return unit
@@ -608,6 +597,7 @@ _MOST_TYPED: Final = 300_000  # Triples of types that are gone through for what 
 _KIND: Final = FolderKind(
     "lexicon", 15, "It is built anew when a question is next asked; or delete its folder."
 )
+KNOWN: Final = "known-"  # How arrays of what is known of a schema begin
 
 
 class KeptNames(NamedTuple):
@@ -671,39 +661,6 @@ def keep(
         folder.sweep(files)
 
 
-def schema_array(schema: Schema) -> npt.NDArray[np.uint8]:
-    """Return a schema as an array to keep."""
-    return np.frombuffer(json.dumps(asdict(schema), sort_keys=True).encode(), np.uint8)
-
-
-def schema_of_array(array: npt.NDArray[np.uint8]) -> Schema:
-    """Return the schema in an array of `schema_array`.
-
-    Example:
-        >>> edges = (ClassEdge("urn:c", "p", "", 1),)
-        >>> schema = Schema({"urn:c": ClassInfo("urn:c", ("c",), count=2)}, {}, edges)
-        >>> schema_of_array(schema_array(schema)) == schema
-        True
-    """
-    fields: dict[str, Any] = _tuples(json.loads(array.tobytes()))
-    return Schema(
-        **{
-            **fields,
-            "classes": {c: ClassInfo(**info) for c, info in fields["classes"].items()},
-            "properties": {p: PropertyInfo(**info) for p, info in fields["properties"].items()},
-            "edges": tuple(ClassEdge(**edge) for edge in fields["edges"]),
-            "tree": TermTree(**fields["tree"]) if fields["tree"] else None,
-        }
-    )
-
-
-def _tuples(value: Any) -> Any:
-    """Return lists as tuples, also those within."""
-    if isinstance(value, dict):
-        return {key: _tuples(inner) for key, inner in value.items()}
-    return tuple(map(_tuples, value)) if isinstance(value, list) else value
-
-
 def _folder(kg: KnowledgeGraph) -> Folder | None:
     place = home(kg)
     # Of a graph without a record or a mark of its state nobody can tell whether it is what it was.
@@ -729,33 +686,8 @@ class KnownSchema:
     predicates: Mapping[str, int]  # How many triples each of its predicates has
     classes: Mapping[str, int]  # How many members each class has
     uses: Mapping[str, PropertyUsage]  # How its properties are used
-    edges: Edges  # Which classes they link
+    edges: tuple[ClassEdge, ...]  # Which classes they link
     schema: Schema  # What was made of that
-
-    def arrays(self) -> Arrays:
-        """Return it as arrays to keep."""
-        value = {
-            "predicates": dict(self.predicates),
-            "classes": dict(self.classes),
-            "uses": [asdict(use) for use in self.uses.values()],
-            "edges": [[*edge, n] for edge, n in self.edges.items()],
-        }
-        known = np.frombuffer(json.dumps(value).encode(), np.uint8)
-        return {"known": known, "schema": schema_array(self.schema)}
-
-    @classmethod
-    def of(cls, revision: int, arrays: Arrays) -> KnownSchema:
-        """Return what `arrays` gave, from all that is kept of a revision."""
-        value: dict[str, Any] = _tuples(json.loads(arrays["known"].tobytes()))
-        uses = [PropertyUsage(**use) for use in value["uses"]]
-        return cls(
-            revision,
-            value["predicates"],
-            value["classes"],
-            {use.iri: use for use in uses},
-            {(source, p, target): n for source, p, target, n in value["edges"]},
-            schema_of_array(arrays["schema"]),
-        )
 
 
 @dataclass(frozen=True)
@@ -774,7 +706,7 @@ _latest: WeakKeyDictionary[KnowledgeGraph, KnownSchema] = WeakKeyDictionary()
 def remembered(kg: KnowledgeGraph) -> KnownSchema | None:
     """Return what was last read of a graph, in this process or before; None if nothing is known of it."""
     if kg not in _latest and (before := kept(kg)) is not None:
-        return KnownSchema.of(before.revision, before.arrays)
+        return of_arrays(KnownSchema, before.arrays, KNOWN)
     return _latest.get(kg)
 
 
@@ -838,7 +770,7 @@ def unchanged(
             continue
         uses[p] = touched.added(use, mine)
         links += touched.links(mine)
-    edges = {edge: n for edge, n in known.edges.items() if edge[1] in uses}
+    edges = {(e.source, e.property, e.target): e.count for e in known.edges if e.property in uses}
     for edge in links:
         edges[edge] = edges.get(edge, 0) + 1
     return uses, edges
@@ -1109,11 +1041,11 @@ def schema_of(kg: KnowledgeGraph) -> Schema:
     def make() -> Schema:
         entry = kept(kg)
         if entry is not None and entry.revision == kg.revision:
-            return schema_of_array(entry.arrays["schema"])
+            return of_arrays(Schema, entry.arrays, f"{KNOWN}schema-")
         schema = _Reader(kg).schema()
         if entry is None and (known := remembered(kg)) is not None:
             # Who stops while the names are read need not begin again.
-            keep(kg, known.revision, known.arrays())
+            keep(kg, known.revision, arrays_of(known, KNOWN))
         return schema
 
     return kg.cached("planning schema", make)
@@ -1189,7 +1121,7 @@ class _Reader:
         # A graph with more properties than that has a long tail that no schema can show.
         most = dict(sorted(counts, key=lambda pair: (-pair[1], pair[0]))[:_DESCRIBED])
         uses, edges = self._usage(most, classes)
-        counted = dict(classes), copy.deepcopy(uses), dict(edges)
+        counted = dict(classes), copy.deepcopy(uses), _links(edges)
         above = self._superclasses(classes)
         holds = (
             self.before and self.changed and still_stated(self.kg, self.before.schema, self.changed.entities)
@@ -1289,9 +1221,8 @@ class _Reader:
             )
             for p, use in uses.items()
         }
-        links = tuple(ClassEdge(*edge, n) for edge, n in sorted(edges.items()))
         exact = follows_changes(self.kg) and len(self.kg.dataset().default) == 1
-        made = Schema(classes, properties, links, self.labels, self.profile.triples, exact, self.tree)
+        made = Schema(classes, properties, _links(edges), self.labels, self.profile.triples, exact, self.tree)
         return replace(made, properties={**properties, **dict(self._with_units(made))})
 
     def _folders(self, counts: Mapping[str, int]) -> dict[str, str]:
@@ -1409,6 +1340,10 @@ class _Reader:
         above = {c: frozenset(ancestors([c], direct)) for c in counts}
         further = set().union(*above.values()) - above.keys()
         return above | {c: frozenset(ancestors([c], direct)) for c in sorted(further)}
+
+
+def _links(edges: Edges) -> tuple[ClassEdge, ...]:
+    return tuple(ClassEdge(*edge, n) for edge, n in sorted(edges.items()))
 
 
 def _parents(counts: Mapping[str, int], above: Ancestors) -> dict[str, tuple[str, ...]]:

@@ -10,15 +10,16 @@ from typing import Literal as OneOf
 
 from rdflib import Literal
 
+from mrag._tables import tables
+
 Kind: TypeAlias = OneOf["entity", "number", "date", "text", "boolean"]
 """What the values of a property are. A property of strings that are nearly all numbers is `number`."""
 
 
-_LADDERS: Final = frozenset(
-    "part parts within in under below belongs broader narrower parent child located contains contained "
-    "inside division subdivision unit sub super area region".split()
-)
-"""Words in the names of properties by which things of a kind stand above each other."""
+SAID: Final = tables("planning/words.toml")
+"""How parts of plans are put in words, and lists of words."""
+WORDS: Final = {name: frozenset(listed.split()) for name, listed in SAID["lists"].items()}
+"""Words of names, comments and values, by what they tell."""
 _LONE, _FEWER = 1.2, 0.75
 """How many things stand above one, on average at most, and how many fewer than these they are."""
 
@@ -106,10 +107,6 @@ class PropertyInfo:
         return self.triples == self.subjects
 
 
-_UNITS: Final = frozenset("unit units currency".split())
-_FIGURES: Final = frozenset("value amount price cost sum total result reading measurement".split())
-
-
 def tells_units(info: PropertyInfo) -> bool:
     """Return whether a property says which unit numbers are in.
 
@@ -120,7 +117,7 @@ def tells_units(info: PropertyInfo) -> bool:
     if info.kind not in ("entity", "text") or info.text_numbers:
         return False  # "unit price" and "units in stock" tell numbers
     words = [name.lower().split() for name in info.names]
-    return any(not _UNITS.isdisjoint(some) and "per" not in some for some in words)
+    return any(not WORDS["units"].isdisjoint(some) and "per" not in some for some in words)
 
 
 def ancestors(classes: Iterable[str], above: Mapping[str, Iterable[str]]) -> set[str]:
@@ -189,7 +186,7 @@ class Schema:
             cls = next(iter(self.likeliest(p.domains)), "") if p.kind == "entity" and not p.way else ""
             one, more = sorted((p.subjects, p.objects))
             lone = p.triples <= _LONE * more and one < _FEWER * more
-            named = any(not _LADDERS.isdisjoint(name.lower().split()) for name in p.names)
+            named = any(not WORDS["ladders"].isdisjoint(name.lower().split()) for name in p.names)
             if cls and lone and named and p.ranges.get(cls, 0) >= _FEWER * p.objects:
                 found.add(p.iri)
         return frozenset(found)
@@ -228,4 +225,4 @@ def measured_by(schema: Schema, info: PropertyInfo, said: PropertyInfo) -> bool:
     """Return whether numbers are in the units that another property of the same things says."""
     cls = next(iter(schema.likeliest(info.domains)), "")
     own = bool(cls) and 2 * said.domains.get(cls, 0) >= info.domains[cls]
-    return own and not _FIGURES.isdisjoint(info.names[-1].lower().split())
+    return own and not WORDS["amounts"].isdisjoint(info.names[-1].lower().split())

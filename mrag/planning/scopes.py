@@ -12,7 +12,7 @@ from rdflib import OWL, RDF, RDFS, Literal, URIRef
 from mrag._patterns import compile_late
 from mrag.errors import ConfigError
 from mrag.planning import plan as pl
-from mrag.planning.schema import ClassInfo, Schema
+from mrag.planning.schema import SAID, ClassInfo, Schema
 from mrag.rdf.terms import to_ox
 
 _NAME = compile_late(r"[A-Za-z][A-Za-z0-9_]*\Z")
@@ -455,31 +455,6 @@ def plain(value: pl.Expression) -> pl.Expression:
     return plain(value.value) if isinstance(value, pl.Number | pl.DatePart) else value
 
 
-RELATIONS = {
-    "=": "is", "!=": "is not", "<": "is less than", "<=": "is at most", ">": "is more than",
-    ">=": "is at least",
-}  # fmt: skip
-FOLDS = {"count": "number", "sum": "total", "average": "average", "minimum": "least", "maximum": "greatest"}
-OPERATIONS = {"+": "plus", "-": "minus", "*": "times", "/": "divided by"}
-POSITIONS = {
-    "anywhere": "contains",
-    "start": "starts with",
-    "end": "ends with",
-    "whole": "is",
-    "language": "is in the language",
-}
-PARTS = {
-    "year-month": "month and year", "weekday": "day of the week", "day": "day of the month",
-    "clock": "time of day",
-}  # fmt: skip
-
-
-_COUNTED_IN = {
-    ("*", 24): "hours", ("*", 1440): "minutes", ("*", 86400): "seconds", ("/", 7): "weeks",
-    ("/", 365.25): "years",
-}  # fmt: skip
-
-
 def unit_of_days(value: pl.Expression | None) -> str:
     """Return the unit that a span of time is counted in, such as "hours"; "" for other values.
 
@@ -492,15 +467,11 @@ def unit_of_days(value: pl.Expression | None) -> str:
         case pl.Days():
             return "days"
         case pl.Arithmetic(pl.Days(), operation, Literal() as factor):
-            return _COUNTED_IN.get((operation, factor.toPython()), "")
+            return str(SAID["counted_in"].get(f"{operation} {factor}", ""))
         case pl.Number(inner) | pl.Aggregate(function="average" | "sum" | "minimum" | "maximum", value=inner):
             return unit_of_days(inner)
         case _:
             return ""
-
-
-ORDINALS = ("", "other ", "third ", "fourth ", "further ")
-"""What stands before the name of a thing that is called like others."""
 
 
 Part = TypeVar("Part")

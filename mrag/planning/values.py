@@ -253,7 +253,7 @@ def has_type(
     """Return the comparison of a typed date with a bound; None where it has to be made by their texts."""
     day, time = date_part("date", bound), stamp(bound)
     if day is None or time is None or part == "year-month" or (part == "time") != (form == "time"):
-        return _by_days(value, relation, day) if part == "date" and isinstance(day, str) else None
+        return None
     try:
         datetime.fromisoformat(time)
     except ValueError:
@@ -261,28 +261,6 @@ def has_type(
     if form == "date":
         return sparql.Compare(value, relation, ox.Literal(str(day), datatype=_DATE_TYPE))
     return sparql.Compare(value, relation, ox.Literal(time, datatype=_TIME_TYPE))
-
-
-def _by_days(value: sparql.Expression, relation: Relation, day: str) -> sparql.Expression | None:
-    """Return the comparison of the day of a date with a time."""
-    try:
-        first = date.fromisoformat(day)
-        begins, ends = (
-            ox.Literal(f"{d.isoformat()}T00:00:00", datatype=_TIME_TYPE)
-            for d in (first, first + timedelta(1))
-        )
-    except (ValueError, OverflowError):
-        return None
-    match relation:
-        case "<" | ">=":
-            return sparql.Compare(value, relation, begins)
-        case "<=":
-            return sparql.Compare(value, "<", ends)
-        case ">":
-            return sparql.Compare(value, ">=", ends)
-        case _:
-            within = sparql.AllOf((sparql.Compare(value, ">=", begins), sparql.Compare(value, "<", ends)))
-            return within if relation == "=" else sparql.Negation(within)
 
 
 def finest(kinds: Iterable[str]) -> Precision | None:

@@ -15,6 +15,8 @@ from mrag.language.grammar import plural
 from mrag.planning.lexical.names import lacks_names
 from mrag.planning.profiling import kind_property, local_name, usual_ways
 from mrag.planning.schema import (
+    SAID,
+    WORDS,
     ClassEdge,
     ClassInfo,
     PropertyInfo,
@@ -28,27 +30,17 @@ from mrag.rdf import queries
 Ends: TypeAlias = Mapping[tuple[str, str], int]
 """From which classes to which a way leads, and how often at most; "" of literals."""
 
-_FIGURES: Final = frozenset(map(root, "value result reading amount number measurement figure".split()))
-"""How numbers are called of which something else says what they measure."""
-_QUANTITIES: Final = frozenset(
-    map(root, "property parameter measure quantity indicator variable metric phenomenon".split())
+_FIGURES, _QUANTITIES, _SORTS, _VOCABULARIES = (
+    frozenset(map(root, WORDS[name])) for name in ("figures", "quantities", "sorts", "vocabularies")
 )
-"""How properties are called that say what a number measures."""
-_SORTS: Final = frozenset(
-    map(root, "type kind rank category sort class format genre style form medium".split())
-)
-"""How properties are called that say of which sort a thing is."""
-_BELOW: Final = ("kind", "type", "sort", "subclass", "subtype")
 _SUB_CLASS: Final = "http://www.w3.org/2000/01/rdf-schema#subClassOf"
 _MOST_MEASURES: Final = 40
 _MOST_CLASSES: Final = 300
 _STOREYS: Final = 4  # How far up classes are looked for
 _SKOS: Final = "http://www.w3.org/2004/02/skos/core#"
 _TOP: Final = (f"{_SKOS}topConceptOf", f"^{_SKOS}hasTopConcept")  # What says that a term stands on top
-_VOCABULARIES: Final = frozenset(map(root, "thesaurus concepts terms classes headings topics".split()))
 _ABOUT: Final = re.compile(r"(?:\S+ ){0,5}of (?:\w+ ){0,3}?(\w{3,}s)\b(?! \w+s\b)")
 """How the description of a scheme begins that says what its concepts are."""
-_DESCRIBING: Final = frozenset(("title", "description", "comment", "definition", "scopeNote"))
 _MOST_ROWS: Final = 2_000
 _MOST_TRIPLES: Final = 200_000  # Triples of properties that are gone through at most
 _LONE: Final = 1.05  # How many nameless things belong to one thing at most, on average
@@ -170,7 +162,9 @@ def _below(kg: KnowledgeGraph, schema: Schema) -> Iterator[ClassInfo]:
     for c, n in counts.items():
         called = [name.lower() for name in schema.classes[c].names[:2]]
         some = [called_so for name in called for called_so in (name, plural(name))]
-        names = tuple(dict.fromkeys(f"{kind} of {name}" for kind in _BELOW for name in some))
+        names = tuple(
+            dict.fromkeys(f"{kind} of {name}" for kind in SAID["lists"]["below"].split() for name in some)
+        )
         way = (f"{_SUB_CLASS}\t{c}",)
         yield ClassInfo(_iri(way), names, "", n, (), (), "", way)
 
@@ -186,7 +180,7 @@ def _topic(kg: KnowledgeGraph, schema: Schema) -> Iterator[ClassInfo]:
     said = [w.lower() for title in titles for w in title.split() if w.endswith("s") and len(w) > 3]
     out = queries.get("context/out").bind(entity=schemes[:1], limit=_MOST_ROWS)
     for _, p, value in kg.select(out) if schemes else ():
-        if local_name(str(p)) in _DESCRIBING and (about := _ABOUT.match(str(value))):
+        if local_name(str(p)) in WORDS["describing"] and (about := _ABOUT.match(str(value))):
             said.append(about[1].lower())
     some = [w for w in said if not is_empty(w) and root(w) not in _VOCABULARIES]
     if some:

@@ -12,13 +12,8 @@ from rdflib import RDF, Literal, URIRef
 from mrag.language.grammar import article, is_participle, join, plural, relation
 from mrag.language.tokens import PREPOSITIONS
 from mrag.planning import plan as pl
+from mrag.planning.schema import SAID
 from mrag.planning.scopes import (
-    FOLDS,
-    OPERATIONS,
-    ORDINALS,
-    PARTS,
-    POSITIONS,
-    RELATIONS,
     PlanRoles,
     aggregates,
     plain,
@@ -86,14 +81,7 @@ def of_each_group(plan: pl.Plan) -> tuple[pl.Plan, str]:
 
 Name = Callable[[Term], str]
 
-_OF_TIME = {"<": "is before", "<=": "is no later than", ">": "is after", ">=": "is no earlier than"}
 _TIMES = ("year", "date", "year-month")
-
-
-_DAYS: Final = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
-_MONTHS: Final = (
-    "January February March April May June July August September October November December".split()
-)
 
 
 def _calendar(condition: pl.Comparison) -> str:
@@ -102,15 +90,16 @@ def _calendar(condition: pl.Comparison) -> str:
     if condition.relation not in ("=", "!=") or not isinstance(part, pl.DatePart):
         return ""
     at = number.value if isinstance(number, Literal) and isinstance(number.value, int) else 0
-    if part.part == "weekday" and 1 <= at <= 7:
-        return f"on a {_DAYS[at - 1]}"
-    return f"in {_MONTHS[at - 1]}" if part.part == "month" and 1 <= at <= 12 else ""
+    before, names = SAID["calendar"].get(part.part, ("", ""))
+    return f"{before} {names.split()[at - 1]}" if 1 <= at <= len(names.split()) else ""
 
 
 def _of(which: str) -> str:
     return "" if which == "which" else f" of {which}"
 
 
+_ORDINALS: Final = ("", "other ", "third ", "fourth ", "further ")
+"""What stands before the name of a thing that is called like others."""
 _NAMED = (pl.Unknown, pl.Number)  # What is called by the property that leads to it
 
 
@@ -213,14 +202,14 @@ class _Words:
         value = condition.value if isinstance(condition, pl.Contains) else condition.left
         if isinstance(condition, pl.Comparison) and (day := _calendar(condition)):
             return named, f"is {'' if condition.relation == '=' else 'not '}{day}"
-        part = PARTS.get(value.part, value.part) if isinstance(value, pl.DatePart) else "date"
+        part = SAID["parts"].get(value.part, value.part) if isinstance(value, pl.DatePart) else "date"
         if part != "date" and part not in named.split():
             named += f" has {article(part)} that"
         if isinstance(condition, pl.Contains):
-            return named, f"{POSITIONS[condition.position]} “{condition.text}”"
-        said = RELATIONS[condition.relation]
+            return named, f"{SAID['positions'][condition.position]} “{condition.text}”"
+        said = SAID["relations"][condition.relation]
         if self._is_time(value) and isinstance(condition.right, Literal):
-            said = _OF_TIME.get(condition.relation, said)
+            said = SAID["of_time"].get(condition.relation, said)
         return named, f"{said} {self._amount(condition.right, pattern.predicate)}"
 
     def _amount(self, value: pl.Expression, predicate: object) -> str:
@@ -259,13 +248,13 @@ class _Words:
     def condition(self, condition: pl.Condition) -> str:
         """Return a condition in words."""
         if isinstance(condition, pl.Contains):
-            return f"{self.value(condition.value)} {POSITIONS[condition.position]} “{condition.text}”"
+            return f"{self.value(condition.value)} {SAID['positions'][condition.position]} “{condition.text}”"
         left, right = condition.left, self.value(condition.right)
         if condition.relation == "!=" and left == self._roles.subject:
             return f"other than {right}"
         times = self._is_time(left) and self._is_time(condition.right)
-        said = (_OF_TIME if times else RELATIONS).get(condition.relation, RELATIONS[condition.relation])
-        return f"{self.value(left)} {said} {right}"
+        told = SAID["relations"] | (SAID["of_time"] if times else {})
+        return f"{self.value(left)} {told[condition.relation]} {right}"
 
     def value(self, value: pl.Expression) -> str:
         """Return a value in words."""
@@ -277,7 +266,7 @@ class _Words:
             case pl.Number(inner):
                 return self.value(inner)
             case pl.DatePart(part, inner):
-                said, named = self.value(inner), PARTS.get(part, part)
+                said, named = self.value(inner), SAID["parts"].get(part, part)
                 return said if named in said.split() else f"the {named} of {said}"
             case pl.Days(start, end):
                 return f"the days from {self.value(start)} to {self.value(end)}"
@@ -285,7 +274,7 @@ class _Words:
                 return f"the {unit} from {self.value(start)} to {self.value(end)}"
             case pl.Arithmetic(left, operation, right):
                 a, b = (self._operand(e) for e in (left, right))
-                return f"{a} {OPERATIONS[operation]} {b}"
+                return f"{a} {SAID['operations'][operation]} {b}"
             case pl.Scalar(plan):
                 return _Words(plan, self._name).single()
             case pl.Aggregate():
@@ -296,7 +285,7 @@ class _Words:
         return f"({said})" if isinstance(value, pl.Arithmetic) else said
 
     def _aggregate(self, aggregate: pl.Aggregate) -> str:
-        fold = FOLDS[aggregate.function]
+        fold = SAID["folds"][aggregate.function]
         if aggregate.value is not None:
             text = f"the {fold} {self._bare(aggregate.value)}"
             text += f" of {join([self._plural(u) for u in aggregate.of])}" if aggregate.of else ""
@@ -314,7 +303,7 @@ class _Words:
         if isinstance(value, pl.Number):
             return self._bare(value.value)
         if isinstance(value, pl.Arithmetic) and all(isinstance(v, _NAMED) for v in (value.left, value.right)):
-            return f" {OPERATIONS[value.operation]} ".join(map(self._bare, (value.left, value.right)))
+            return f" {SAID['operations'][value.operation]} ".join(map(self._bare, (value.left, value.right)))
         if isinstance(value, pl.Unknown):
             pattern = self._roles.binding(value)
             return self._predicate(pattern) if pattern is not None else self._kind(value)
@@ -325,7 +314,7 @@ class _Words:
         return self.value(value) + (" if there is one" if self._roles.is_optional(value) else "")
 
     def _unknown(self, unknown: pl.Unknown) -> str:
-        pattern, which = self._roles.binding(unknown), ORDINALS[min(self._roles.number(unknown), 4)]
+        pattern, which = self._roles.binding(unknown), _ORDINALS[min(self._roles.number(unknown), 4)]
         if unknown == self._roles.subject or pattern is None or self._roles.type(unknown) is not None:
             return f"the {which}{self._kind(unknown)}"
         shown = [c.value for c in self._plan.columns]

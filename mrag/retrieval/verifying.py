@@ -18,7 +18,7 @@ from mrag.context.render import Context, Line
 from mrag.errors import ConfigError, ModelError, MragError
 from mrag.generation.answering import answer
 from mrag.generation.prompts import PENDING
-from mrag.generation.result import Answer, OtherReading, context_from_json, json_fields, same
+from mrag.generation.result import Answer, OtherReading, context_from_json, same
 from mrag.generation.support.mentions import ContextNames
 from mrag.generation.verification import (
     ENVELOPE,
@@ -58,6 +58,7 @@ from mrag.retrieval.routing import (
     rules_notice,
     state_notice,
 )
+from mrag.storage.fields import json_fields
 from mrag.stores.base import Dataset
 
 _THINGS: Final = 5  # Things of one sentence that are asked about

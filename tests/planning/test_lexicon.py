@@ -25,6 +25,7 @@ from mrag.planning.lexicon import Candidate, Lexicon, lexicon_of, names_of
 from mrag.planning.lexicon import best as best_of
 from mrag.planning.profiling import schema_of
 from mrag.rdf.terms import Triple
+from mrag.storage.fields import of_arrays
 from mrag.stores.http import Access
 from mrag.stores.oxigraph import OxigraphStore
 from tests.cases import cases
@@ -451,7 +452,7 @@ def test_changed_names_are_those_read_anew(before: Graph, after: Graph, asked: s
     changed = made(before).changed(touched, values)
     assert_same(changed, made(after), after, asked)
     read, rest = changed.arrays()
-    assert_same(NamedThings.of({**read, **rest}), made(after), after, asked)
+    assert_same(of_arrays(NamedThings, {**read, **rest}), made(after), after, asked)
 
 
 @settings(max_examples=50, suppress_health_check=list(HealthCheck))

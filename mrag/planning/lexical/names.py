@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from array import array
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from hashlib import blake2b
 from itertools import chain
 from math import log1p, log2
-from typing import Any, Final, TypeAlias, TypeVar, get_origin, get_type_hints
+from typing import Final, TypeAlias
 from typing import Literal as OneOf
 
 import numpy as np
@@ -41,9 +40,9 @@ from mrag.planning.schema import Schema
 from mrag.rdf import queries
 from mrag.rdf.terms import OWL, RDF, RDFS
 from mrag.storage.arrays import Arrays
+from mrag.storage.fields import arrays_of
 
 NameRows: TypeAlias = npt.NDArray[np.uint32]
-_T = TypeVar("_T")
 
 _LONGEST: Final = 24
 _KNOWN: Final = 500_000
@@ -76,32 +75,6 @@ class Blob:
     def __getitem__(self, at: int) -> str:
         start = int(self.ends[at - 1]) if at else 0
         return self.data[start : int(self.ends[at])].tobytes().decode("utf-8", "surrogatepass")
-
-
-def _arrays_of(value: Any) -> dict[str, npt.NDArray[Any]]:
-    """Return the fields of a dataclass, and of those within it, as arrays."""
-    found = dict[str, npt.NDArray[Any]]()
-    for name, own in ((f.name, getattr(value, f.name)) for f in fields(value)):
-        if is_dataclass(own):
-            found |= {f"{name}-{inner}": array for inner, array in _arrays_of(own).items()}
-        elif isinstance(own, np.ndarray):
-            found[name] = own
-        else:
-            found[name] = np.frombuffer(json.dumps(own).encode(), np.uint8)
-    return found
-
-
-def _of_arrays(cls: type[_T], arrays: Arrays, within: str = "") -> _T:
-    """Return the dataclass whose fields are in arrays."""
-    given = dict[str, Any]()
-    for name, kind in get_type_hints(cls).items():
-        if isinstance(kind, type) and is_dataclass(kind):
-            given[name] = _of_arrays(kind, arrays, f"{within}{name}-")
-        elif get_origin(kind) is np.ndarray:
-            given[name] = arrays[within + name]
-        else:
-            given[name] = json.loads(arrays[within + name].tobytes())
-    return cls(**given)
 
 
 def _words_of(text: str) -> list[str]:
@@ -306,26 +279,15 @@ class NamedThings:
     # Classes of a large graph whose members are gone through for those that only IRIs name
     unnamed: tuple[str, ...] = ()
     # Entities that have other names than were read, with those that they have, in order
-    names: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     # Values that properties have more or less often than was read, with how often they do
     values: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
 
     def arrays(self) -> tuple[Arrays, Arrays]:
         """Return what was read, and the rest, as arrays to keep."""
-        every = _arrays_of(self)
+        every = arrays_of(self)
         read = {name: every.pop(name) for name in list(every) if name.startswith("read-")}
         return read, every
-
-    @classmethod
-    def of(cls, arrays: Arrays) -> NamedThings:
-        """Return what `arrays` gave, both together."""
-        found = _of_arrays(cls, arrays)
-        return replace(
-            found,
-            predicates=tuple(found.predicates),
-            unnamed=tuple(found.unnamed),
-            values={text: {int(p): n for p, n in some.items()} for text, some in found.values.items()},
-        )
 
     @cached_property
     def fresh(self) -> ReadNames:
@@ -350,12 +312,12 @@ class NamedThings:
         """Return how many entities and values have changed since they were read."""
         return len(self.names) + len(self.values)
 
-    def names_of(self, entity: str) -> Sequence[str]:
+    def names_of(self, entity: str) -> tuple[str, ...]:
         """Return the names of an entity that have words, in order."""
         if entity in self.names:
             return self.names[entity]
         at = self.read.place(entity, value=False)
-        return [] if at is None else [self.read.table.texts[row] for row in self.read.rows(at)]
+        return () if at is None else tuple(self.read.table.texts[row] for row in self.read.rows(at))
 
     def counts_of(self, text: str) -> Mapping[int, int]:
         """Return how often properties, as numbers, have a value."""
@@ -380,7 +342,7 @@ class NamedThings:
 
         Entities come with all the names that they have now, texts with how often properties have them now.
         """
-        worded = {entity: sorted(filter(_words_of, texts)) for entity, texts in names.items()}
+        worded = {entity: tuple(sorted(filter(_words_of, texts))) for entity, texts in names.items()}
         others = {entity: texts for entity, texts in worded.items() if texts != self.names_of(entity)}
         values = {text: counts for text, counts in values.items() if counts != self.counts_of(text)}
         if not others and not values:
@@ -542,7 +504,6 @@ SPAN: Final = 8  # Most words of one mention
 _MOST_BEGUN: Final = 10_000  # Names that are compared with what was typed of them
 _PLACE: Final = 6
 _CROWD: Final = 60
-_ADJECTIVES: Final = ("ful", "al", "ive", "ic", "ous", "ly")
 _HALF: Final = 0.5
 _FEW: Final = 0.15
 _CORRECTIONS: Final = 8
@@ -576,7 +537,6 @@ class NameMatcher:
         ]
         for span, rows in self._parts(words, having):
             yield from self._partly(words, {*stems[slice(*span)]}, span, rows, "tokens", 1.0)
-        yield from self._adjectives(words, having)
         yield from self._misspelt(words, stems, having)
 
     def begun(self, text: str, most: int) -> list[Candidate]:
@@ -690,21 +650,6 @@ class NameMatcher:
                     break
                 if len(rows) <= _CROWD:
                     yield (_with_titles(words, i), j + 1), rows
-
-    def _adjectives(
-        self, words: Sequence[TextToken], having: Sequence[NameRows]
-    ) -> Iterator[tuple[Span, Candidate]]:
-        """Yield the names that an adjective is made of: "successful" says that the status is "success"."""
-        for at, word in enumerate(words):
-            if len(having[at]) or _is_glue(word) or is_everyday(word.key):
-                continue
-            for ending in _ADJECTIVES:
-                base = word.key.removesuffix(ending)
-                if base == word.key or len(base) < 2 + _LEAST:
-                    continue
-                for rows in self._found("whole", [base, base + "e", base + "y"]):
-                    for row in rows[:_CROWD].tolist():
-                        yield (at, at + 1), self._candidate(row, 0.85, "inflected")
 
     def _misspelt(
         self, words: Sequence[TextToken], stems: Sequence[str], having: Sequence[NameRows]

@@ -39,18 +39,14 @@ from mrag.language.tokens import (
 )
 from mrag.planning.lexical import Candidate, Dimension, Named, NameMention, Way
 from mrag.planning.lexical.names import NamedThings
-from mrag.planning.schema import PropertyInfo, Schema
+from mrag.planning.schema import WORDS, PropertyInfo, Schema
 
 Voice = OneOf["doer", "done", ""]
 """Where a word leads: from what is done to who does it, from who does it to what is done, or nobody knows."""
 
-_HAVING: Final = frozenset(("has", "is", "have", "was", "are"))  # Verbs that names of properties begin with
-
 _UNITS: Final = {unit: tuple(said.split()) for unit, said in TABLES["unit"]}
 """Units and currencies that names of properties end with, and what a question calls them."""
 
-_DENIALS: Final = frozenset("not no never none nor neither without".split())
-"""Words that deny, and are no forms of a name: "not" is no "note"."""
 _COMMENT_WORDS: Final = 3
 _VERB_ROOTS: Final = frozenset(root(verb) for verb in VERBS)
 _DATES: Final = ({"date"}, {"day"}, {"time"}, {"timestamp"})
@@ -174,7 +170,7 @@ class SchemaWords:
         keys = tuple(token.key for token in span)
         roots = tuple(self._known(root(token.raw)) for token in span)
         weighty = tuple(r for k, r in zip(keys, roots, strict=True) if not is_empty(k))
-        if not weighty or (len(keys) == 1 and keys[0] in _DENIALS):
+        if not weighty or (len(keys) == 1 and keys[0] in WORDS["denials"]):
             return
         for at in self._by_keys.get(keys, ()):
             yield self._candidate(at, 1.0, "exact")
@@ -286,7 +282,7 @@ def _without_verb(names: Iterable[str]) -> Iterator[str]:
     """Yield what names of properties say behind a verb that only says that things have it: `hasEngine`."""
     for name in names:
         verb, _, rest = name.partition(" ")
-        if verb.casefold() in _HAVING and rest and not is_empty(fold(rest.split()[0])):
+        if verb.casefold() in WORDS["having"] and rest and not is_empty(fold(rest.split()[0])):
             yield rest
 
 
@@ -331,7 +327,7 @@ def _comment_words(schema: Schema, named: defaultdict[str, list[int]]) -> dict[s
 _PARTS: Final = {said: words(parts) for of, parts in TABLES["extent"] for said in of.split()}
 """What the adjectives of extent may be counted in."""
 
-_COUNTING: Final = frozenset(map(root, words("number count total amount quantity num no nr length size in")))
+_COUNTING: Final = frozenset(map(root, WORDS["counting"]))
 _SCORE: Final = 0.7
 
 
@@ -368,7 +364,6 @@ class CodeWords:
 
     def __init__(self, schema: Schema, things: NamedThings) -> None:
         self._phrases: dict[tuple[str, ...], dict[str, list[str]]] = {}
-        self._before: dict[tuple[str, ...], dict[str, dict[str, list[str]]]] = {}
         self._written = set[str]()
         for iri, values in _few_values(schema, things).items():
             for phrase, value in _told(schema.properties[iri], values):
@@ -378,10 +373,6 @@ class CodeWords:
                 if words and plain:
                     self._written.add(phrase.lower())
                     self._phrases.setdefault(words, {}).setdefault(value, []).append(iri)
-                if len(words) > 1 and plain and words[-1] in _class_heads(schema.properties[iri], schema):
-                    # Of a "high school" the school is told by its class.
-                    found = self._before.setdefault(words[:-1], {}).setdefault(words[-1], {})
-                    found.setdefault(value, []).append(iri)
 
     def mentions(
         self, question: Sequence[TextToken], clear: set[int], exact: set[int]
@@ -398,8 +389,6 @@ class CodeWords:
         for start in range(len(stems)):
             for end in range(min(len(stems), start + 3), start, -1):
                 found = self._phrases.get(tuple(stems[start:end]))
-                if end < len(stems) and (before := self._before.get(tuple(stems[start:end]))):
-                    found = before.get(stems[end], found)
                 said = " ".join(low[start:end])
                 if not found or (exact if said in self._written else clear).intersection(range(start, end)):
                     continue
@@ -414,12 +403,6 @@ class CodeWords:
                     ),
                 )
                 break
-
-
-def _class_heads(info: PropertyInfo, schema: Schema) -> set[str]:
-    """Return the stems of the last words of the names of the classes that have a property."""
-    kinds = (schema.classes[c] for c in info.domains if c in schema.classes)
-    return {stem(name.lower().split()[-1]) for kind in kinds for name in kind.names[:1]}
 
 
 def _few_values(schema: Schema, things: NamedThings) -> Mapping[str, list[str]]:
@@ -475,9 +458,4 @@ def _fits(info: PropertyInfo, group: frozenset[str]) -> bool:
     names = {w for name in info.names for w in name.lower().split()}
     comment = {w.lower() for w in re.findall(r"[^\W\d_]+", info.comment)}
     sexes = {"gender", "sex"} & names
-    return bool(sexes) if "male" in group else bool((names | comment) & (group | _TELLING))
-
-
-_TELLING: Final = frozenset(
-    "status state hand handed foot footed side size result outcome type marital direction".split()
-)
+    return bool(sexes) if "male" in group else bool((names | comment) & (group | WORDS["coded"]))
