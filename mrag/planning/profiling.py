@@ -254,7 +254,6 @@ class PropertyUsage:
     minimum: str = ""
     maximum: str = ""
     every_datatype: bool = False
-    plain_dates: bool = False
     subjects_in: tuple[tuple[str, ...], ...] = ()
     objects_in: tuple[tuple[str, ...], ...] = ()
     truth: tuple[str, ...] = ()
@@ -268,7 +267,7 @@ class PropertyUsage:
 
 
 _SHARED: Final = (
-    "kind", "datatype", "triples", "subjects", "objects", "minimum", "maximum", "text_numbers", "plain_dates",
+    "kind", "datatype", "triples", "subjects", "objects", "minimum", "maximum", "text_numbers",
     "subjects_in", "objects_in", "truth", "units",
 )  # fmt: skip
 """What is told of a property as it is counted."""
@@ -484,10 +483,6 @@ def widen(use: PropertyUsage, text: str) -> None:
 
 _GROWN: Final = 0.05  # How much a property or a class may have grown, as a share, since it was counted
 _FEW: Final = 100  # Members by which a class may differ in any case
-_PLAIN: Final = {
-    XSD + "date": compile_late(r"(?!0000)\d{4}-\d\d-\d\d"),
-    XSD + "dateTime": compile_late(r"(?!0000)\d{4}-\d\d-\d\dT(?!24)\d\d:\d\d:\d\d"),
-}
 _TYPE: Final = RDF + "type"
 _Node: TypeAlias = ox.NamedNode | ox.BlankNode | ox.Triple
 _Value: TypeAlias = _Node | ox.Literal
@@ -550,8 +545,6 @@ class _Touched:
             new.datatypes[datatype] = new.datatypes.get(datatype, 0) + n
             if isinstance(value, ox.Literal) and use.kind in ("number", "date"):
                 widen(new, value.value)
-                plain = _PLAIN.get(datatype)
-                new.plain_dates &= plain is not None and plain.fullmatch(value.value) is not None
         new.triples += len(came)
         new.subjects_in = tuple(some for some in use.subjects_in if self._all_in(use.iri, "s", some))
         new.objects_in = tuple(some for some in use.objects_in if self._all_in(use.iri, "o", some))
@@ -893,7 +886,7 @@ _SETS: Final = 4
 
 
 def find_what_holds(kg: KnowledgeGraph, uses: Iterable[PropertyUsage]) -> None:
-    """Find classes that all subjects or objects of properties are in, and whether all dates are plain."""
+    """Find classes that all subjects or objects of properties are in."""
     left = _MOST_EDGES
     for use in sorted(uses, key=lambda use: (use.triples, use.iri)):
         if use.triples < _WORTH:
@@ -901,18 +894,9 @@ def find_what_holds(kg: KnowledgeGraph, uses: Iterable[PropertyUsage]) -> None:
         if left < use.triples:
             return
         left -= use.triples
-        use.plain_dates = use.every_datatype and _has_plain_dates(kg, use)
         use.subjects_in = _holding(kg, use, "subjects", _sets(use.domains, use.subjects))
         if use.datatypes.keys() == {""}:
             use.objects_in = _holding(kg, use, "objects", _sets(use.ranges, use.objects))
-
-
-def _has_plain_dates(kg: KnowledgeGraph, use: PropertyUsage) -> bool:
-    if len(use.datatypes) != 1 or use.datatype not in (XSD + "date", XSD + "dateTime"):
-        return False
-    name = "dates" if use.datatype == XSD + "date" else "times"
-    rows = kg.select(queries.get(f"planning/plain-{name}").bind(property=[use.iri]))
-    return [int(str(n)) for (n,) in rows] == [use.triples]
 
 
 def _sets(shares: Mapping[str, int], size: int) -> list[tuple[str, ...]]:
