@@ -44,21 +44,23 @@ from mrag.rdf import patterns as sparql
 from mrag.rdf.patterns import to_sparql as printed
 from mrag.rdf.terms import NUMBERS, XSD, to_ox
 
+_DATES: Final = frozenset((XSD + "date", XSD + "dateTime"))
 # Single precision shows as 3.0999999 when it is made longer; its text does not.
 _NUMBERS: Final = frozenset(str(n) for n in NUMBERS) - {XSD + "float"}
 
 
-def numbers_of(blocks: Iterable[pl.Block], schema: Schema) -> set[pl.Expression]:
-    """Return the unknowns whose values are all known to be typed numbers."""
+def of_types(blocks: Iterable[pl.Block], schema: Schema, types: Collection[str]) -> set[pl.Expression]:
+    """Return the unknowns whose values are all known to be of some datatypes."""
     known: set[pl.Expression] = set()
     others: set[pl.Expression] = set()
     for block in blocks:
         for column in (c for plan in block.plans for c in plan.columns):
             # What is computed is a number; what is read is text first.
-            (known if kind_of(column.value) == "number" else others).add(pl.Unknown(column.name))
+            number = types is _NUMBERS and kind_of(column.value) == "number"
+            (known if number else others).add(pl.Unknown(column.name))
         for pattern in all_patterns(block):
             info = schema.properties.get(str(pattern.predicate)) if _is_named(pattern) else None
-            typed = info is not None and bool(info.datatypes) and _NUMBERS.issuperset(info.datatypes)
+            typed = info is not None and bool(info.datatypes) and {*info.datatypes} <= {*types}
             (known if typed else others).add(pattern.object)
             others |= {pattern.subject, pattern.predicate}
     return known - others
@@ -69,6 +71,7 @@ def without_implied(patterns: Sequence[pl.Pattern], schema: Schema | None) -> li
 
     Example:
         >>> from mrag.planning import Pattern, Unknown
+        >>> from mrag.planning.schema import PropertyInfo
         >>> order, who = Unknown("order"), Unknown("who")
         >>> by = PropertyInfo("urn:by", ("by",), subjects_in=(("urn:Order",),))
         >>> both = Pattern(order, RDF.type, URIRef("urn:Order")), Pattern(order, URIRef("urn:by"), who)
@@ -634,7 +637,9 @@ class _Compiler:
         folded = [a for c in plan.columns for a in aggregates(c.value)]
         blocks = (plan.where, *(merged(plan.where, a.where) for a in folded))
         partly = {u for block in blocks for u in unsure(block)}
-        numbers = numbers_of(blocks, schema) if schema is not None else ()
+        numbers, self._dates = (
+            of_types(blocks, schema, types) if schema is not None else set() for types in (_NUMBERS, _DATES)
+        )
         values = ValueCompiler(self._variable, self._no_fold, self._scalar, unsure=partly, numbers=numbers)
         self._blocks = BlockCompiler(values, self._fresh, self._take_scalars, self._join, schema, twins)
 
@@ -647,7 +652,10 @@ class _Compiler:
     ) -> sparql.Select:
         """Return the query of a plan with columns."""
         plan = self._plan
-        kinds = {c.name: kind_of(c.value) for c in plan.columns}
+        dated = {c.name for c in plan.columns if c.value in self._dates}  # of which none is a number
+        kinds: dict[str, Kind] = {
+            c.name: "date" if c.name in dated else kind_of(c.value) for c in plan.columns
+        }
         where = self._solutions()
         columns = tuple(sparql.var(c.name) for c in plan.columns)
         shown = tuple(
@@ -666,7 +674,9 @@ class _Compiler:
             ]
         order: list[sparql.Expression | sparql.Descending] = []
         for key in plan.order:
-            order += self._blocks.values.order_keys(sparql.var(key.column), kinds[key.column], key.descending)
+            variable = sparql.var(key.column)
+            by = text(variable) if key.column in dated else variable
+            order += self._blocks.values.order_keys(by, kinds[key.column], key.descending)
         limit, offset = plan.limit, plan.offset
         if most is not None:
             limit = most if limit is None else min(limit, most)

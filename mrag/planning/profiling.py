@@ -590,7 +590,7 @@ _MOST_TYPED: Final = 300_000  # Triples of types that are gone through for what 
 _KIND: Final = FolderKind(
     "lexicon", 15, "It is built anew when a question is next asked; or delete its folder."
 )
-KNOWN: Final = "known-"  # How arrays of what is known of a schema begin
+STATE: Final = "state-"  # How arrays of what is known of a schema begin
 
 
 class KeptNames(NamedTuple):
@@ -699,7 +699,7 @@ _latest: WeakKeyDictionary[KnowledgeGraph, KnownSchema] = WeakKeyDictionary()
 def remembered(kg: KnowledgeGraph) -> KnownSchema | None:
     """Return what was last read of a graph, in this process or before; None if nothing is known of it."""
     if kg not in _latest and (before := kept(kg)) is not None:
-        return of_arrays(KnownSchema, before.arrays, KNOWN)
+        return of_arrays(KnownSchema, before.arrays, STATE)
     return _latest.get(kg)
 
 
@@ -1025,11 +1025,11 @@ def schema_of(kg: KnowledgeGraph) -> Schema:
     def make() -> Schema:
         entry = kept(kg)
         if entry is not None and entry.revision == kg.revision:
-            return of_arrays(Schema, entry.arrays, f"{KNOWN}schema-")
+            return of_arrays(Schema, entry.arrays, f"{STATE}schema-")
         schema = _Reader(kg).schema()
         if entry is None and (known := remembered(kg)) is not None:
             # Who stops while the names are read need not begin again.
-            keep(kg, known.revision, arrays_of(known, KNOWN))
+            keep(kg, known.revision, arrays_of(known, STATE))
         return schema
 
     return kg.cached("planning schema", make)
@@ -1196,8 +1196,8 @@ class _Reader:
                 iri=p,
                 names=names.get(p, ()),
                 comment=comments.get(p, ""),
-                domains=_ordered(use.domains),
-                ranges=_ordered(use.ranges) if use.kind == "entity" else {},
+                domains=by_count(use.domains),
+                ranges=by_count(use.ranges) if use.kind == "entity" else {},
                 inverse_names=tuple(dict.fromkeys(self._inverse_names(p, names, inverses))),
                 datatypes=tuple(sorted(use.datatypes)) if use.every_datatype else (),
                 through=through.get(p, ""),
@@ -1362,5 +1362,6 @@ def _in_words(label: str) -> str:
     return label if words.casefold() == label.casefold() else words
 
 
-def _ordered(counts: Mapping[str, int]) -> dict[str, int]:
+def by_count(counts: Mapping[str, int]) -> dict[str, int]:
+    """Return counts, greatest first, ties in order of IRI."""
     return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))

@@ -549,7 +549,7 @@ class ValueCompiler:
         )
         return Given(sparql.AnyOf((compared, things)), (*a.guards, *b.guards))
 
-    def order_keys(self, variable: ox.Variable, kind: Kind, descending: bool) -> list[_Key]:
+    def order_keys(self, variable: sparql.Expression, kind: Kind, descending: bool) -> list[_Key]:
         """Return what rows are sorted by: numbers before text, whatever the direction."""
         if kind != "any":
             return [sparql.Descending(variable) if descending else variable]
