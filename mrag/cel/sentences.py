@@ -25,7 +25,7 @@ from rdflib import Literal
 from mrag._tables import tables
 from mrag.cel.problem import ExampleCounts, Hypothesis
 from mrag.graph.kg import KnowledgeGraph
-from mrag.language.grammar import article, is_participle, plural, relation, third_person
+from mrag.language.grammar import article, is_participle, participle, plural, relation, third_person
 from mrag.language.names import name_parts
 from mrag.language.tokens import PREPOSITIONS, VERBS, is_plural, singular
 from mrag.rdf import expressions as ce
@@ -179,15 +179,6 @@ def single(noun: str) -> str:
 def lower(parts: list[str]) -> list[str]:
     """Return words without the capitals of a title; `RDF` keeps its own."""
     return [w.lower() if w.istitle() else w for w in parts]
-
-
-def participle(verb: str) -> str:
-    """Return the past participle of a verb in its plain form."""
-    if irregular := word_pairs("participles").get(verb):
-        return irregular
-    if verb.endswith("y") and verb[-2:-1] not in tuple("aeiou"):
-        return verb[:-1] + "ied"
-    return verb + ("d" if verb.endswith("e") else "ed")
 
 
 PLAIN = re.compile(r"[^\W\d_][\w\-]*(?: [\w\-]+)*\Z")  # A name that can stand without quotation marks

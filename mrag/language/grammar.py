@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from mrag._patterns import compile_late, compile_pattern
-from mrag.language.tokens import FUNCTION_WORDS, PREPOSITIONS, VERBS, fold, words
+from mrag.language.tokens import FUNCTION_WORDS, PARTICIPLES, PREPOSITIONS, VERBS, fold
 
 _FOREIGN = frozenset().union(*FUNCTION_WORDS.values()) - FUNCTION_WORDS["en"] | {"von"}
-_PARTICIPLES = words("born built known led made held sold bought given taken found set run written")
+_PARTICIPLES: Final = frozenset(PARTICIPLES.values())
 
 
 def join(parts: Sequence[str]) -> str:
@@ -99,7 +99,16 @@ def is_participle(label: str) -> bool:
         ['published', 'sold']
     """
     low = label.casefold()
-    return low in _PARTICIPLES or (low.isalpha() and len(low) > 4 and low.endswith("ed") and low[-3] != "e")
+    return low in _PARTICIPLES or (" " not in low and len(low) > 3 and low.endswith("ed") and low[-3] != "e")
+
+
+def participle(verb: str) -> str:
+    """Return the past participle of a verb in its plain form."""
+    if verb in PARTICIPLES:
+        return PARTICIPLES[verb]
+    if verb.endswith("y") and verb[-2:-1] not in tuple("aeiou"):
+        return verb[:-1] + "ied"
+    return verb + ("d" if verb.endswith("e") else "ed")
 
 
 def as_noun(label: str, value: str) -> str:

@@ -40,6 +40,8 @@ PRONOUNS: Final = words(_DATA["pronouns"])
 """First words of a sentence that goes on about what the sentence before was about."""
 LEGAL_FORMS: Final = words(_DATA["legal_forms"])  # Ends of firms' names that are often left out
 PREPOSITIONS: Final = words(_DATA["prepositions"])
+PARTICIPLES: Final[Mapping[str, str]] = dict(pair.split(":") for pair in _DATA["participles"].split())
+"""Past participles that no rule makes, by their verbs."""
 VERBS: Final = words(_DATA["verbs"])  # Verbs that name relations in knowledge graphs, in their plain form
 PERSON_WORDS: Final = words(_DATA["persons"])  # Types whose members are not called "it"
 AGENTS: Final = words(_DATA["agents"])

@@ -34,11 +34,11 @@ from mrag.generation.support.mentions import (
     Wordings,
     agentive,
     finite,
-    participle,
     relations,
     root,
     symbols_of,
 )
+from mrag.language.grammar import is_participle
 from mrag.language.tokens import keys, words
 from mrag.rdf.terms import OWL, RDFS, XSD, Term, Triple
 
@@ -617,7 +617,7 @@ class Derivation:
             return
         yield from self._do_by(at, things)
         low = self._low(at)
-        done = participle(low) or low.endswith("ing")
+        done = is_participle(low) or low.endswith("ing")
         for end, way in self._key(at, known.participles):
             if not done and (self._stem(at), self._low(end - 1)) in known.verbs:
                 continue  # "plays for" wants a subject of its own
@@ -626,13 +626,13 @@ class Derivation:
                 yield from self._again(at, last, things, steps)
         # a whole label that is no verb of its own
         for end, way in self._key(at, known.phrases):
-            if participle(low) or (not finite(low) and self._low(end - 1) in PREPOSITIONS):
+            if is_participle(low) or (not finite(low) and self._low(end - 1) in PREPOSITIONS):
                 yield from self._behind(end, way, things)
         yield from self._call(at, things)
 
     def _do_by(self, at: int, things: Things) -> Iterator[tuple[int, Steps]]:
         """Yield "developed by Ontotext", said of things, with what may follow."""
-        if not (participle(self._low(at)) or self.lenient):
+        if not (is_participle(self._low(at)) or self.lenient):
             return
         for end, way in self._key(at, self.facts.relations.passives):
             for last, noun in self._bearers(end + 1) if self._low(end) == "by" else ():

@@ -23,9 +23,11 @@ from rdflib import Literal
 
 from mrag._tables import tables
 from mrag.context.render import Line, by_subject
+from mrag.language.grammar import is_participle
 from mrag.language.names import split_identifier
 from mrag.language.tokens import (
     LEGAL_FORMS,
+    PARTICIPLES,
     PERSON_WORDS,
     VERBS,
     TextToken,
@@ -251,8 +253,7 @@ UNITS: Final[Mapping[str, str]] = {
     **{word: unit for unit, several in WORDS["units"].items() for word in (unit, *several.split())},
 }
 """Words for units, to what they have in common."""
-_PARTICIPLES: Final = words(WORDS["participles"])
-_PAST: Final = words(WORDS["past"])
+_PAST: Final = words(WORDS["past"]) | {*PARTICIPLES.values()}
 _NOUNS: Final = ("er", "or", "ers", "ors", "ment", "ments", "ion", "ions", "ance", "ence")
 _STEMS: Final = frozenset(map(stem, _VERBS))
 
@@ -293,14 +294,9 @@ def finite(word: str) -> bool:
     """Return whether a word can be a verb that says a relation, in the present or past tense."""
     if word in ("has", "have", "series", "species"):
         return False
-    if {word, word.removesuffix("s"), word.removesuffix("es")} & (_PAST | _PARTICIPLES | _VERBS):
+    if {word, word.removesuffix("s"), word.removesuffix("es")} & (_PAST | _VERBS):
         return True
     return is_verb(word) and not word.endswith(_NOUNS)
-
-
-def participle(word: str) -> bool:
-    """Return whether a word can be a past participle."""
-    return word in _PARTICIPLES or (word.endswith("ed") and len(word) > 3 and word[-3] != "e")
 
 
 def agentive(word: str) -> bool:
@@ -565,7 +561,7 @@ def _shape(made: RelationWordings, p: Term, low: list[str], literal: bool) -> No
         _noun(made, p, low)
         made.add(made.verbs, (stems[0], ""), p, flipped=True)
         return
-    if finite(low[0]) and len(low) == 1 and not (literal and participle(low[0])):
+    if finite(low[0]) and len(low) == 1 and not (literal and is_participle(low[0])):
         made.add(made.verbs, (stems[0], ""), p)
         if not low[0].endswith("s"):
             # A verb in its plain form may be a noun as well: "date", "award", "border".
@@ -575,12 +571,12 @@ def _shape(made: RelationWordings, p: Term, low: list[str], literal: bool) -> No
         made.add(made.verbs, (*stems, ""), p)
         made.shortened.append((stems[0], p))
         return
-    if participle(low[0]) and len(low) == 1:
+    if is_participle(low[0]) and len(low) == 1:
         for preposition in ("in", "on", "at", "by", "for"):
             made.add(made.participles, (stems[0], preposition), p)
         made.add(made.nouns, (stems[0],), p)
         return
-    if len(low) == 3 and low[1] in PREPOSITIONS - {"of"} and (finite(low[0]) or participle(low[0])):
+    if len(low) == 3 and low[1] in PREPOSITIONS - {"of"} and (finite(low[0]) or is_participle(low[0])):
         _prepositional(made, p, low[:2])  # "located in state", whatever the state
     if len(low) == 2 and low[0] in ("in", "at"):
         made.add(made.prepositions, (low[0],), p)
@@ -601,14 +597,14 @@ def _prepositional(made: RelationWordings, p: Term, low: list[str]) -> None:
     if last == "by":
         made.add(made.verbs, (stems[-2], ""), p, flipped=True)
         made.add(made.prepositions, ("by",), p)
-    elif finite(head[0]) and not participle(head[0]):
+    elif finite(head[0]) and not is_participle(head[0]):
         made.add(made.verbs, (*stems[:-1], last), p)
         if last == "for" and len(head) == 1:
             made.add(made.agents, (stems[0],), p, flipped=True)
         if (low[-2].removesuffix("s"), last) == ("consist", "of"):
             for verb in ("made", "composed"):
                 made.add(made.participles, (root(verb), last), p)
-    elif last in ("of", "to", "for", "in", "with") and not participle(head[-1]):
+    elif last in ("of", "to", "for", "in", "with") and not is_participle(head[-1]):
         # "capital of": who is one is the subject.
         made.add(made.nouns, tuple(stems[:-1]), p, flipped=True)
         for turned in _TURNED.get(stems[-2], ()) if len(head) == 1 and last == "of" else ():
