@@ -273,10 +273,13 @@ def _compared(seek: Seek, loose: pl.Plan, part: pl.Comparison) -> tuple[pl.Plan,
         return (plan, found) if found is not None and len(found.rows) == 1 else None
     bound = [PlanRoles(loose).binding(v) for side in both if isinstance(v := plain(side), pl.Unknown)]
     named = [p for p in bound if p is not None and isinstance(p.subject, URIRef)]
-    counts = [side for side in both if isinstance(side, pl.Aggregate) and not side.where.empty]
+    inner: dict[pl.Expression, str] = {
+        pl.Unknown(p.columns[0].name): p.columns[0].name for p in loose.where.plans
+    }
+    counts = [s for s in both if plain(s) in inner or (isinstance(s, pl.Aggregate) and not s.where.empty)]
     if not loose.yes_or_no or max(len(named), len(counts)) != len(both):
         return None
-    columns = tuple(pl.Column(plain(side), f"side_{n}") for n, side in enumerate(both))
+    columns = tuple(pl.Column(v, inner.get(v, f"side_{n}")) for n, v in enumerate(map(plain, both)))
     plan = pl.Plan(loose.where, columns)
     found = seek(plan)
     # None of several values compares as was asked.
