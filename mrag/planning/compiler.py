@@ -11,7 +11,7 @@ from rdflib import OWL, RDF, Literal, URIRef
 
 from mrag.graph.naming import Twins
 from mrag.planning import plan as pl
-from mrag.planning.schema import Schema
+from mrag.planning.schema import PropertyInfo, Schema
 from mrag.planning.scopes import (
     aggregates,
     all_patterns,
@@ -32,6 +32,7 @@ from mrag.planning.scopes import (
 from mrag.planning.values import (
     DECIMAL,
     FoldedAs,
+    Form,
     Given,
     Kind,
     ValueCompiler,
@@ -44,26 +45,26 @@ from mrag.rdf import patterns as sparql
 from mrag.rdf.patterns import to_sparql as printed
 from mrag.rdf.terms import NUMBERS, XSD, to_ox
 
-_DATES: Final = frozenset((XSD + "date", XSD + "dateTime"))
 # Single precision shows as 3.0999999 when it is made longer; its text does not.
 _NUMBERS: Final = frozenset(str(n) for n in NUMBERS) - {XSD + "float"}
 
 
-def of_types(blocks: Iterable[pl.Block], schema: Schema, types: Collection[str]) -> set[pl.Expression]:
-    """Return the unknowns whose values are all known to be of some datatypes."""
-    known: set[pl.Expression] = set()
-    others: set[pl.Expression] = set()
+def forms(blocks: Iterable[pl.Block], schema: Schema) -> dict[pl.Unknown, Form]:
+    """Return the unknowns whose values are all known to be of one form."""
+    forms_of: dict[pl.Unknown, set[Form]] = {}
     for block in blocks:
         for column in (c for plan in block.plans for c in plan.columns):
             # What is computed is a number; what is read is text first.
-            number = types is _NUMBERS and kind_of(column.value) == "number"
-            (known if number else others).add(pl.Unknown(column.name))
+            form: Form = "number" if kind_of(column.value) == "number" else "any"
+            forms_of.setdefault(pl.Unknown(column.name), set()).add(form)
         for pattern in all_patterns(block):
-            info = schema.properties.get(str(pattern.predicate)) if _is_named(pattern) else None
-            typed = info is not None and bool(info.datatypes) and {*info.datatypes} <= {*types}
-            (known if typed else others).add(pattern.object)
-            others |= {pattern.subject, pattern.predicate}
-    return known - others
+            known = schema.properties.get(str(pattern.predicate)) if _is_named(pattern) else None
+            for place in (pattern.subject, pattern.predicate):
+                if isinstance(place, pl.Unknown):
+                    forms_of.setdefault(place, set()).add("any")
+            if isinstance(pattern.object, pl.Unknown):
+                forms_of.setdefault(pattern.object, set()).add(_form(known))
+    return {u: next(iter(f)) for u, f in forms_of.items() if len(f) == 1 and "any" not in f}
 
 
 def without_implied(patterns: Sequence[pl.Pattern], schema: Schema | None) -> list[pl.Pattern]:
@@ -71,7 +72,6 @@ def without_implied(patterns: Sequence[pl.Pattern], schema: Schema | None) -> li
 
     Example:
         >>> from mrag.planning import Pattern, Unknown
-        >>> from mrag.planning.schema import PropertyInfo
         >>> order, who = Unknown("order"), Unknown("who")
         >>> by = PropertyInfo("urn:by", ("by",), subjects_in=(("urn:Order",),))
         >>> both = Pattern(order, RDF.type, URIRef("urn:Order")), Pattern(order, URIRef("urn:by"), who)
@@ -85,6 +85,16 @@ def without_implied(patterns: Sequence[pl.Pattern], schema: Schema | None) -> li
 
 def _is_named(pattern: pl.Pattern) -> bool:
     return isinstance(pattern.predicate, URIRef)
+
+
+def _form(info: PropertyInfo | None) -> Form:
+    if info is None or not info.datatypes:
+        return "any"
+    if _NUMBERS.issuperset(info.datatypes):
+        return "number"
+    if not info.plain_dates:
+        return "any"
+    return "date" if info.datatype == XSD + "date" else "time"
 
 
 def _is_implied(pattern: pl.Pattern, patterns: Iterable[pl.Pattern], schema: Schema) -> bool:
@@ -471,7 +481,7 @@ class FoldCompiler:
     def _is_complete(self, aggregate: pl.Aggregate) -> bool:
         """Return whether every group has a value."""
         value = aggregate.value
-        if isinstance(value, pl.Number) and value.value in self._blocks.values.numbers:
+        if isinstance(value, pl.Number) and self._blocks.values.form(value.value) == "number":
             value = None  # each of its values is a number
         named = {*aggregate.of, *(unknowns(aggregate.value) if aggregate.value is not None else ())}
         return value is None and aggregate.where.empty and named <= bound(self._plan.where)
@@ -637,10 +647,8 @@ class _Compiler:
         folded = [a for c in plan.columns for a in aggregates(c.value)]
         blocks = (plan.where, *(merged(plan.where, a.where) for a in folded))
         partly = {u for block in blocks for u in unsure(block)}
-        numbers, self._dates = (
-            of_types(blocks, schema, types) if schema is not None else set() for types in (_NUMBERS, _DATES)
-        )
-        values = ValueCompiler(self._variable, self._no_fold, self._scalar, unsure=partly, numbers=numbers)
+        known = forms(blocks, schema) if schema is not None else {}
+        values = ValueCompiler(self._variable, self._no_fold, self._scalar, unsure=partly, forms=known)
         self._blocks = BlockCompiler(values, self._fresh, self._take_scalars, self._join, schema, twins)
 
     def ask(self) -> sparql.Ask:
@@ -652,10 +660,7 @@ class _Compiler:
     ) -> sparql.Select:
         """Return the query of a plan with columns."""
         plan = self._plan
-        dated = {c.name for c in plan.columns if c.value in self._dates}  # of which none is a number
-        kinds: dict[str, Kind] = {
-            c.name: "date" if c.name in dated else kind_of(c.value) for c in plan.columns
-        }
+        kinds = {c.name: kind_of(c.value) for c in plan.columns}
         where = self._solutions()
         columns = tuple(sparql.var(c.name) for c in plan.columns)
         shown = tuple(
@@ -674,9 +679,10 @@ class _Compiler:
             ]
         order: list[sparql.Expression | sparql.Descending] = []
         for key in plan.order:
-            variable = sparql.var(key.column)
-            by = text(variable) if key.column in dated else variable
-            order += self._blocks.values.order_keys(by, kinds[key.column], key.descending)
+            value = next(c.value for c in plan.columns if c.name == key.column)
+            dated = self._blocks.values.form(value) in ("date", "time")
+            kind = "date" if dated else kinds[key.column]
+            order += self._blocks.values.order_keys(sparql.var(key.column), kind, key.descending)
         limit, offset = plan.limit, plan.offset
         if most is not None:
             limit = most if limit is None else min(limit, most)

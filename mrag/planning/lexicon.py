@@ -50,7 +50,7 @@ from mrag.planning.lexical.names import (
 )
 from mrag.planning.lexical.schema_words import SchemaName, SchemaWords, counted_measures
 from mrag.planning.profiling import (
-    STATE,
+    KNOWN,
     ChangedParts,
     KnownSchema,
     changed_since,
@@ -118,7 +118,7 @@ def names_followed(kg: KnowledgeGraph, schema: Schema) -> KnownNames | None:
     """
     known, revision, counts = _latest.get(kg), kg.revision, kg.profile().predicates
     if known is None and (before := kept(kg)) is not None and before.base:
-        found = of_arrays(KnownSchema, before.arrays, STATE)
+        found = of_arrays(KnownSchema, before.arrays, KNOWN)
         things = of_arrays(NamedThings, before.arrays)
         known = KnownNames(before.revision, found.predicates, found.schema, things, before.base)
     if known is None or known.things.changes > _MOST_CHANGED or not _alike(known, schema):
@@ -624,7 +624,7 @@ def _names(kg: KnowledgeGraph) -> NamedThings:
             if links := _links(kg):
                 told = {thing: sorted(some) for thing, some in sorted(links.items())}
                 wide[_LINKED] = np.frombuffer(json.dumps(told).encode(), np.uint8)
-            keep(kg, revision, {**arrays_of(known, STATE), **changed, **wide}, now.base, read)
+            keep(kg, revision, {**arrays_of(known, KNOWN), **changed, **wide}, now.base, read)
     if kg.record.kept and revision == kg.revision:
         _latest[kg] = now
     return now.things

@@ -254,6 +254,7 @@ class PropertyUsage:
     minimum: str = ""
     maximum: str = ""
     every_datatype: bool = False
+    plain_dates: bool = False
     subjects_in: tuple[tuple[str, ...], ...] = ()
     objects_in: tuple[tuple[str, ...], ...] = ()
     truth: tuple[str, ...] = ()
@@ -267,7 +268,7 @@ class PropertyUsage:
 
 
 _SHARED: Final = (
-    "kind", "datatype", "triples", "subjects", "objects", "minimum", "maximum", "text_numbers",
+    "kind", "datatype", "triples", "subjects", "objects", "minimum", "maximum", "text_numbers", "plain_dates",
     "subjects_in", "objects_in", "truth", "units",
 )  # fmt: skip
 """What is told of a property as it is counted."""
@@ -483,6 +484,10 @@ def widen(use: PropertyUsage, text: str) -> None:
 
 _GROWN: Final = 0.05  # How much a property or a class may have grown, as a share, since it was counted
 _FEW: Final = 100  # Members by which a class may differ in any case
+_PLAIN: Final = {
+    XSD + "date": compile_late(r"(?!0000)\d{4}-\d\d-\d\d"),
+    XSD + "dateTime": compile_late(r"(?!0000)\d{4}-\d\d-\d\dT(?!24)\d\d:\d\d:\d\d"),
+}
 _TYPE: Final = RDF + "type"
 _Node: TypeAlias = ox.NamedNode | ox.BlankNode | ox.Triple
 _Value: TypeAlias = _Node | ox.Literal
@@ -545,6 +550,8 @@ class _Touched:
             new.datatypes[datatype] = new.datatypes.get(datatype, 0) + n
             if isinstance(value, ox.Literal) and use.kind in ("number", "date"):
                 widen(new, value.value)
+                plain = _PLAIN.get(datatype)
+                new.plain_dates &= plain is not None and plain.fullmatch(value.value) is not None
         new.triples += len(came)
         new.subjects_in = tuple(some for some in use.subjects_in if self._all_in(use.iri, "s", some))
         new.objects_in = tuple(some for some in use.objects_in if self._all_in(use.iri, "o", some))
@@ -590,7 +597,7 @@ _MOST_TYPED: Final = 300_000  # Triples of types that are gone through for what 
 _KIND: Final = FolderKind(
     "lexicon", 15, "It is built anew when a question is next asked; or delete its folder."
 )
-STATE: Final = "state-"  # How arrays of what is known of a schema begin
+KNOWN: Final = "known-"  # How arrays of what is known of a schema begin
 
 
 class KeptNames(NamedTuple):
@@ -699,7 +706,7 @@ _latest: WeakKeyDictionary[KnowledgeGraph, KnownSchema] = WeakKeyDictionary()
 def remembered(kg: KnowledgeGraph) -> KnownSchema | None:
     """Return what was last read of a graph, in this process or before; None if nothing is known of it."""
     if kg not in _latest and (before := kept(kg)) is not None:
-        return of_arrays(KnownSchema, before.arrays, STATE)
+        return of_arrays(KnownSchema, before.arrays, KNOWN)
     return _latest.get(kg)
 
 
@@ -886,7 +893,7 @@ _SETS: Final = 4
 
 
 def find_what_holds(kg: KnowledgeGraph, uses: Iterable[PropertyUsage]) -> None:
-    """Find classes that all subjects or objects of properties are in."""
+    """Find classes that all subjects or objects of properties are in, and whether all dates are plain."""
     left = _MOST_EDGES
     for use in sorted(uses, key=lambda use: (use.triples, use.iri)):
         if use.triples < _WORTH:
@@ -894,9 +901,18 @@ def find_what_holds(kg: KnowledgeGraph, uses: Iterable[PropertyUsage]) -> None:
         if left < use.triples:
             return
         left -= use.triples
+        use.plain_dates = use.every_datatype and _has_plain_dates(kg, use)
         use.subjects_in = _holding(kg, use, "subjects", _sets(use.domains, use.subjects))
         if use.datatypes.keys() == {""}:
             use.objects_in = _holding(kg, use, "objects", _sets(use.ranges, use.objects))
+
+
+def _has_plain_dates(kg: KnowledgeGraph, use: PropertyUsage) -> bool:
+    if len(use.datatypes) != 1 or use.datatype not in (XSD + "date", XSD + "dateTime"):
+        return False
+    name = "dates" if use.datatype == XSD + "date" else "times"
+    rows = kg.select(queries.get(f"planning/plain-{name}").bind(property=[use.iri]))
+    return [int(str(n)) for (n,) in rows] == [use.triples]
 
 
 def _sets(shares: Mapping[str, int], size: int) -> list[tuple[str, ...]]:
@@ -1025,11 +1041,11 @@ def schema_of(kg: KnowledgeGraph) -> Schema:
     def make() -> Schema:
         entry = kept(kg)
         if entry is not None and entry.revision == kg.revision:
-            return of_arrays(Schema, entry.arrays, f"{STATE}schema-")
+            return of_arrays(Schema, entry.arrays, f"{KNOWN}schema-")
         schema = _Reader(kg).schema()
         if entry is None and (known := remembered(kg)) is not None:
             # Who stops while the names are read need not begin again.
-            keep(kg, known.revision, arrays_of(known, STATE))
+            keep(kg, known.revision, arrays_of(known, KNOWN))
         return schema
 
     return kg.cached("planning schema", make)
@@ -1196,8 +1212,8 @@ class _Reader:
                 iri=p,
                 names=names.get(p, ()),
                 comment=comments.get(p, ""),
-                domains=by_count(use.domains),
-                ranges=by_count(use.ranges) if use.kind == "entity" else {},
+                domains=_ordered(use.domains),
+                ranges=_ordered(use.ranges) if use.kind == "entity" else {},
                 inverse_names=tuple(dict.fromkeys(self._inverse_names(p, names, inverses))),
                 datatypes=tuple(sorted(use.datatypes)) if use.every_datatype else (),
                 through=through.get(p, ""),
@@ -1362,6 +1378,5 @@ def _in_words(label: str) -> str:
     return label if words.casefold() == label.casefold() else words
 
 
-def by_count(counts: Mapping[str, int]) -> dict[str, int]:
-    """Return counts, greatest first, ties in order of IRI."""
+def _ordered(counts: Mapping[str, int]) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))

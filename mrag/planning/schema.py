@@ -70,6 +70,8 @@ class PropertyInfo:
     units: tuple[str, ...] = ()
     # All datatypes of its values, "" for things; empty where not all of them were looked at
     datatypes: tuple[str, ...] = ()
+    # Whether all values are dates, or dates with times, of four digits a year and without a time zone
+    plain_dates: bool = False
     # Sets of classes; each subject is in one of each set at least. Only where all changes of the graph are
     # known is this found out
     subjects_in: tuple[tuple[str, ...], ...] = ()

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from functools import partial
 from typing import Literal as OneOf
@@ -17,7 +17,7 @@ from rdflib import Literal, URIRef
 
 from mrag._patterns import compile_late
 from mrag.planning import plan as pl
-from mrag.planning.plan import Part, Plan
+from mrag.planning.plan import Part, Plan, Relation
 from mrag.rdf import patterns as sparql
 from mrag.rdf.terms import NUMBERS, XSD, Term, to_ox
 
@@ -46,6 +46,9 @@ WHOLE_NUMBER = r"^[-+]?[0-9]+([.][0-9]+)?([eE][-+]?[0-9]{1,2})?$"
 
 _MEASURE, _DURATION = compile_late(MEASURE), compile_late(DURATION)
 
+Form: TypeAlias = OneOf["any", "number", "date", "time"]
+"""What all values are: typed numbers, or dates or dates with times of one spelling without a time zone."""
+
 
 @dataclass(frozen=True)
 class Given:
@@ -53,10 +56,16 @@ class Given:
 
     value: sparql.Expression  # The expression; it must not be evaluated where a guard fails
     guards: tuple[sparql.Expression, ...] = ()  # What must hold, in order
+    form: Form = "any"  # Of the text of a date, what that date is known to be; the text is then `str` of it
+
+    @property
+    def dated(self) -> bool:
+        """Return whether it is known to be a date, with a time or without."""
+        return self.form in ("date", "time")
 
     def when(self, *guards: sparql.Expression) -> Given:
         """Return it with further guards before its own."""
-        return Given(self.value, (*guards, *self.guards))
+        return Given(self.value, (*guards, *self.guards), self.form)
 
     def holding(self) -> sparql.Expression:
         """Return a truth value that is false where a guard fails."""
@@ -197,6 +206,11 @@ def stamp(value: Value) -> str | None:
 
 Precision: TypeAlias = OneOf["date", "year-month", "time"]
 
+TURNED: Mapping[Relation, Relation] = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "!=": "!="}
+"""What a relation is from the other side."""
+
+_DATE_TYPE, _TIME_TYPE = ox.NamedNode(XSD + "date"), ox.NamedNode(XSD + "dateTime")
+_NATIVE: Mapping[str, sparql.Function] = {"year": "year", "month": "month", "day": "day", "hour": "hours"}
 _MONTH = "(0[1-9]|1[0-2])"
 _DAY = "(0[1-9]|[12][0-9]|3[01])"
 YEAR = f"^(-?[0-9]{{4}})-{_MONTH}(-|Z?$)|^-?[0-9]{{1,4}}Z?$"
@@ -217,8 +231,36 @@ def part_of_date(name: Part | OneOf["time"], given: Given) -> Given:
         if selection is None:
             return NOTHING
         return Given(_number(int(selection)) if isinstance(selection, float) else ox.Literal(str(selection)))
+    if given.dated:
+        return _known_value(name, given)
     pattern, part = _PARTS[name]
     return Given(part(text), (*given.guards, matches(text, pattern)))
+
+
+def _known_value(name: Part | OneOf["time"], given: Given) -> Given:
+    """Return a part of what is known to be a date."""
+    if name in ("hour", "clock") and given.form == "date":
+        return NOTHING
+    if name in _NATIVE and isinstance(given.value, sparql.Call):
+        return Given(sparql.Call(_NATIVE[name], given.value.arguments), given.guards)
+    whole = (name, given.form) in (("date", "date"), ("time", "time"))
+    return Given(given.value if whole else _PARTS[name][1](given.value), given.guards)
+
+
+def has_type(
+    value: sparql.Expression, form: Form, relation: Relation, bound: str, part: Precision
+) -> sparql.Expression | None:
+    """Return the comparison of a typed date with a bound; None where it has to be made by their texts."""
+    day, time = date_part("date", bound), stamp(bound)
+    if day is None or time is None or part == "year-month" or (part == "time") != (form == "time"):
+        return None
+    try:
+        datetime.fromisoformat(time)
+    except ValueError:
+        return None  # there is no such day
+    if form == "date":
+        return sparql.Compare(value, relation, ox.Literal(str(day), datatype=_DATE_TYPE))
+    return sparql.Compare(value, relation, ox.Literal(time, datatype=_TIME_TYPE))
 
 
 def finest(kinds: Iterable[str]) -> Precision | None:
@@ -247,7 +289,7 @@ def days(start: Given, end: Given) -> Given:
     guards = list[sparql.Expression]()
     for given in (start, end):
         if not isinstance(given.value, ox.Literal):
-            guards += (*given.guards, matches(given.value, DATE))
+            guards += given.guards if given.dated else (*given.guards, matches(given.value, DATE))
     return Given(_sum(whole, seconds), tuple(guards))
 
 
@@ -255,7 +297,7 @@ def _moment(given: Given) -> tuple[sparql.Expression, sparql.Expression] | None:
     """Return the number of the day in a text, and the seconds of that day that have passed."""
     text = given.value
     if not isinstance(text, ox.Literal):
-        return _day_number(text), _seconds(text)
+        return _day_number(text), _number(0) if given.form == "date" else _seconds(text)
     bounds = moment(text.value)
     return None if bounds is None else (_number(bounds[0]), _number(bounds[1]))
 
@@ -384,11 +426,16 @@ class ValueCompiler:
     kinds: Mapping[str, Kind] = field(default_factory=dict)
     # Unknowns that not every solution binds; some engines take what is unbound for a literal
     unsure: Collection[pl.Unknown] = ()
-    numbers: Collection[pl.Expression] = ()  # Unknowns whose values are all typed numbers
+    # What all values of unknowns are known to be
+    forms: Mapping[pl.Unknown, Form] = field(default_factory=dict)
 
     def kind(self, expression: pl.Expression) -> Kind:
         """Return what an expression is known to be."""
         return kind_of(expression, self.kinds)
+
+    def form(self, expression: pl.Expression) -> Form:
+        """Return what all values of an expression are known to be."""
+        return self.forms.get(expression, "any") if isinstance(expression, pl.Unknown) else "any"
 
     def raw(self, expression: pl.Expression) -> Given:
         """Return an expression as it stands."""
@@ -418,7 +465,7 @@ class ValueCompiler:
             return number_of(str(expression))
         if self.kind(expression) == "number":
             return self.raw(expression)
-        if expression in self.numbers:
+        if self.form(expression) == "number":
             given = self.raw(expression)
             numeric = sparql.Call("isNumeric", (given.value,))
             return Given(sparql.Cast(DOUBLE, given.value), (*given.guards, numeric))
@@ -431,7 +478,7 @@ class ValueCompiler:
         if isinstance(expression, Literal):
             return Given(ox.Literal(str(expression)))
         if self.kind(expression) in ("any", "entity"):
-            return Given(text(given.value), given.guards)
+            return Given(text(given.value), given.guards, self.form(expression))
         return given
 
     def folded(self, expression: pl.Expression, how: FoldedAs) -> Given:
@@ -492,6 +539,8 @@ class ValueCompiler:
         if "year" in kinds or "number" in kinds:
             a, b = (self._years(e) if "year" in kinds else self.number(e) for e in (left, right))
         elif part := finest(kinds):
+            if (native := self._type(condition, part)) is not None:
+                return native
             a, b = (self._date(part, e) for e in (left, right))
         elif "boolean" in kinds:
             return self._truth(condition)
@@ -509,6 +558,20 @@ class ValueCompiler:
         if self.kind(expression) == "number":
             return self.number(expression)
         return part_of_date("year", self.text(expression))
+
+    def _type(self, condition: pl.Comparison, part: Precision) -> Given | None:
+        """Return a comparison of a typed date with one that is written, by their datatypes."""
+        value, relation, bound = condition.left, condition.relation, condition.right
+        if isinstance(value, Literal):
+            value, relation, bound = bound, TURNED[relation], value
+        if isinstance(value, pl.DatePart) and value.part == part:
+            value = value.value
+        form = self.form(value)
+        if form not in ("date", "time") or not isinstance(bound, Literal):
+            return None
+        given = self.raw(value)
+        stated = has_type(given.value, form, relation, str(bound), part)
+        return None if stated is None else Given(stated, given.guards)
 
     def _date(self, part: Precision, expression: pl.Expression) -> Given:
         if isinstance(expression, pl.DatePart):
@@ -549,7 +612,7 @@ class ValueCompiler:
         )
         return Given(sparql.AnyOf((compared, things)), (*a.guards, *b.guards))
 
-    def order_keys(self, variable: sparql.Expression, kind: Kind, descending: bool) -> list[_Key]:
+    def order_keys(self, variable: ox.Variable, kind: Kind, descending: bool) -> list[_Key]:
         """Return what rows are sorted by: numbers before text, whatever the direction."""
         if kind != "any":
             return [sparql.Descending(variable) if descending else variable]

@@ -13,7 +13,7 @@ from mrag.graph.naming import is_asked
 from mrag.language.english import is_empty, root
 from mrag.language.grammar import plural
 from mrag.planning.lexical.names import lacks_names
-from mrag.planning.profiling import by_count, kind_property, local_name, usual_ways
+from mrag.planning.profiling import kind_property, local_name, usual_ways
 from mrag.planning.schema import (
     SAID,
     WORDS,
@@ -111,7 +111,7 @@ def _classified(kg: KnowledgeGraph, schema: Schema) -> Schema:
         for c, below in sorted(narrower.items())
     }  # fmt: skip
     properties = {
-        p: replace(info, domains=by_count(ends[p][0]), ranges=by_count(ends[p][1])) if ends[p][0] else info
+        p: replace(info, domains=_ordered(ends[p][0]), ranges=_ordered(ends[p][1])) if ends[p][0] else info
         for p, info in schema.properties.items()
     }
     told = {edge.property for edge in edges}
@@ -129,6 +129,10 @@ def _upper(kg: KnowledgeGraph, classes: Sequence[str]) -> dict[str, list[str]]:
                 found.setdefault(str(c), []).append(str(value))
         ahead = sorted({upper for some in found.values() for upper in some} - found.keys() - {*classes})
     return found
+
+
+def _ordered(counts: Mapping[str, int]) -> dict[str, int]:
+    return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
 def _kinds(schema: Schema) -> Iterator[ClassInfo]:

@@ -66,11 +66,11 @@ def _reader(kind: Any) -> Callable[[Any], Any]:
         key, inner = map(_reader, of)
         return lambda value: {key(name): inner(part) for name, part in value.items()}
     if origin is OneOf:
-        return lambda value: _choice(value, of)
+        return lambda value: _chosen(value, of)
     return (lambda value: value) if kind is Any else kind
 
 
-def _choice(value: Any, among: tuple[Any, ...]) -> Any:
+def _chosen(value: Any, among: tuple[Any, ...]) -> Any:
     if value not in among:
         raise ValueError(f"no such value as {value}")
     return value

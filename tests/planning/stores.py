@@ -1,5 +1,6 @@
 """The stores that plans are compared on, each with the three graphs, and how rows are compared."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -17,6 +18,9 @@ from mrag.rdf.terms import Term, Triple
 from tests.planning.graphs import CLASSES, GRAPHS
 from tests.planning.interpreter import evaluate
 from tests.servers import server_of
+
+_PLAIN = {str(XSD.date): r"\d{4}-\d\d-\d\d", str(XSD.dateTime): r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d"}
+
 
 _TOLD = 100_000
 """How much larger the graphs are said to be than they are, so that large ones are compared, too."""
@@ -37,9 +41,11 @@ def known(triples: frozenset[Triple]) -> Schema:
     def about(p: str, mine: list[Triple]) -> PropertyInfo:
         texts = [t.o for t in mine if isinstance(t.o, Literal)]
         kinds = {str(o.datatype or XSD.string) for o in texts} | {"" for t in mine if t.o not in texts}
+        plain = _PLAIN.get(min(kinds)) if len(kinds) == 1 else None
         return PropertyInfo(
             p, (p,), triples=_TOLD * len(mine), subjects=_TOLD * len({t.s for t in mine}),
             objects=_TOLD * len({t.o for t in mine}), datatype=min(kinds), datatypes=tuple(sorted(kinds)),
+            plain_dates=plain is not None and all(re.fullmatch(plain, str(o)) for o in texts),
             subjects_in=hold([t.s for t in mine]), objects_in=hold([t.o for t in mine]),
         )  # fmt: skip
 

@@ -114,7 +114,7 @@ def test_large_properties_are_adjusted_to_what_came(several: list[list[tuple[boo
     def exact(kg: KnowledgeGraph) -> dict[str, tuple[object, ...]]:
         return {
             p: (
-                i.triples, i.subjects, i.objects, i.kind, i.minimum, i.maximum, i.datatypes,
+                i.triples, i.subjects, i.objects, i.kind, i.minimum, i.maximum, i.datatypes, i.plain_dates,
             )
             for p, i in schema_of(kg).properties.items()
         }  # fmt: skip
