@@ -13,7 +13,7 @@ from mrag.language.tokens import PREPOSITIONS
 from mrag.planning.lexical import Candidate
 from mrag.planning.plan import Part
 from mrag.planning.reader.frames import OR, RoleItem, goes_with, is_above, partner_of, tells_apart
-from mrag.planning.reader.units import WITHIN, Unit, is_free, key_of
+from mrag.planning.reader.units import Unit, is_free, key_of
 from mrag.planning.reader.world import SchemaWays
 
 _BEAM: Final = 20
@@ -625,7 +625,7 @@ def _roles(
             yield from ((role, cand) for role in _OF[unit.cue])
         return
     for cand in unit.options[:_CANDIDATES] if unit.kind in _NAMES else ():
-        yield from ((role, cand) for role in _OF[unit.kind] if role != "hint" or unit.word != WITHIN)
+        yield from ((role, cand) for role in _OF[unit.kind])
     if unit.kind == "property":
         yield from _uses(world, unit, liked)
 

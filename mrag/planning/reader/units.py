@@ -90,8 +90,9 @@ def units_of(
     """
     low = [t.raw.lower().replace("\u2019", "'") for t in words]
     found = list(_names(lexicon, lexicon.match(words, question) if names is None else names, words))
-    whole = [u for u in found if u.kind == "class" and u.end - u.start > 1 and u.options[0].way in _EXACT]
-    found = [replace(u, word=WITHIN) if any(map(partial(_is_within, u), whole)) else u for u in found]
+    # Whoever says the whole name of a class does not mean the classes that its words name.
+    whole = [u for u in found if u.kind == "class" and _is_whole(u)]
+    found = [u for u in found if u.kind != "class" or not any(map(partial(_is_within, u), whole))]
     found += _elided(lexicon, words, found)
     found += _usual(lexicon, low)
     found = [one for u in found if (one := _other_names(lexicon, u, low)) is not None]
@@ -192,8 +193,13 @@ def _is_text(lexicon: Lexicon, values: Sequence[Candidate]) -> bool:
 
 
 _EXACT: Final = ("exact", "inflected")
-WITHIN: Final = "within"
-"""Said of what stands within the whole name of a class: none of its words is said for nothing."""
+
+
+def _is_whole(unit: Unit) -> bool:
+    """Return whether the whole name of a class is said, in several words."""
+    first, size = unit.options[0], unit.end - unit.start
+    named = first.way in _EXACT and len(first.name.split()) == size > 1
+    return named and not first.term.startswith("urn:mrag:way:")
 
 
 def _is_within(unit: Unit, other: Unit) -> bool:
