@@ -346,6 +346,25 @@ async def test_results_are_bounded(tmp_path: Path) -> None:
             assert large.is_error and "Add a LIMIT" in large.content[0].text
 
 
+async def test_a_client_that_waits_is_told_for_what(monkeypatch: pytest.MonkeyPatch) -> None:
+    import mcp
+
+    monkeypatch.setattr("mrag.mcp.server._SILENT", 0.01)
+    told: list[tuple[float, str]] = []
+
+    async def note(progress: float, total: float | None, message: str | None) -> None:
+        told.append((progress, message or ""))
+
+    with mrag.demo(model="none") as kg:
+        async with mcp.Client(create_server(kg, McpSettings(seconds=1, model="none"))) as client:
+            await client.call_tool("query", {"sparql": SLOW}, progress_callback=note)
+            query, ask = len(told), {"question": "Who develops GraphDB?", "how": "read"}
+            await client.call_tool("ask", ask, progress_callback=note)
+    assert query > 2 and all(text.startswith("Run SPARQL (") for _, text in told[:query])
+    assert told[:query] == sorted(told[:query])
+    assert any(text.startswith("The facts are found and read (") for _, text in told[query:])
+
+
 async def test_an_error_of_our_own_shows_no_stack(caplog: pytest.LogCaptureFixture) -> None:
     import mcp
 

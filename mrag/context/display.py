@@ -70,7 +70,7 @@ class Display:
 
     def kind_and_key(self, iri: str) -> tuple[str, str] | None:
         """Return the kind of a thing without a name, and the number or code in its IRI that it goes by."""
-        if iri in VOCABULARY or not iri[-1:].isdigit():
+        if iri in VOCABULARY or not iri[-1:].isdigit() or iri.startswith(SKOLEM):
             return None
         reader = reader_of(self.kg)
         if reader is not None and not reader.is_nameless(iri):

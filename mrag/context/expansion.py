@@ -32,7 +32,7 @@ from mrag.context.neighbourhood import (
     superclasses,
     superproperties,
 )
-from mrag.context.render import Context, CutList, Dropped, Line, estimate_tokens
+from mrag.context.render import Context, CutList, Dropped, Line, cost
 from mrag.errors import ConfigError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.graph.naming import names_beside, twins_of
@@ -548,11 +548,9 @@ def _take(
         s, p, o, _ = candidate.statement
         shown = display.entity(s), display.predicate(p), display.term(o, settings.text_length)
         text = untrusted.fact((*shown, *graph_words(display, named[id(candidate)])))
-        # The id, the brackets and the mark of an inferred line are paid for as well.
-        cost = estimate_tokens([text]) + 4
-        if used + cost > settings.token_budget:
+        if used + cost(text) > settings.token_budget:
             break
-        used += cost
+        used += cost(text)
         taken.append((candidate, shown, text))
     if left := len(ordered) - len(taken):
         reach.dropped["over the budget"] += left

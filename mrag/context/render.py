@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from mrag import html, untrusted
@@ -67,6 +67,16 @@ class Context:
     def text(self) -> str:
         """Return the lines for a prompt, each led by its id."""
         return "\n".join(render(line) for line in self.lines)
+
+    def within(self, tokens: int) -> Context:
+        """Return the context with the most relevant of its lines, as many as have room in so many tokens."""
+        left, kept = tokens, set()
+        for at, line in sorted(enumerate(self.lines), key=lambda one: (-one[1].score, one[0])):
+            left -= cost(line.text)
+            if left < 0:
+                break
+            kept.add(at)
+        return replace(self, lines=tuple(line for at, line in enumerate(self.lines) if at in kept))
 
     def of(self, entity: str) -> tuple[Line, ...]:
         """Return the lines of one hit."""
@@ -143,6 +153,9 @@ def triple_json(line: Line) -> list[str]:
     return [*ntriples_terms(line.triple), line.graph, line.status]
 
 
-def estimate_tokens(texts: Sequence[str]) -> int:
-    """Estimate tokens of texts: four characters each, which errs on the high side for English."""
-    return sum(-(-len(text) // 4) for text in texts)
+def cost(text: str) -> int:
+    """Estimate the tokens of a fact: four characters each, which errs on the high side for English.
+
+    The id, the brackets and the mark of an inferred line are paid for as well.
+    """
+    return -(-len(text) // 4) + 4

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Final
 
 from mrag import untrusted
 from mrag._tables import patterns
-from mrag.context.render import Context, Line, by_subject
+from mrag.context.render import Context, Line, by_subject, cost
 from mrag.errors import ModelError
 from mrag.generation.facts import FactGroup, FactSelector, Selection
-from mrag.generation.models import check_read, invoke, model_errors, model_name
-from mrag.generation.prompts import NO_MODEL_NOTICE, ONLY_IDS_NOTICE, messages, without_fences
+from mrag.generation.models import check_read, invoke, model_errors, model_name, room
+from mrag.generation.prompts import NO_MODEL_NOTICE, ONLY_IDS_NOTICE, SLOW_NOTICE, messages, without_fences
 from mrag.generation.result import Answer, Citation, Sentence, recorded
 from mrag.generation.support.citations import Citer, FactSource, PictureCiter, judge, supports
 from mrag.generation.support.mentions import is_person
@@ -30,6 +30,7 @@ from mrag.rdf.terms import Term
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
+    from langchain_core.messages import BaseMessage
 
 _PREAMBLE: Final = patterns("generation/patterns.toml")["preamble"]
 
@@ -74,7 +75,8 @@ def answer(
     kept = recorded(context)
     if model is None or not kept.lines:
         return _plain(question, kept, model, notice, computing)
-    text = invoke(model, messages(question, kept.text()))
+    asked, notice = _ask(question, kept, model, notice)
+    text = invoke(model, asked)
     return cite(question, text, kept, model=model_name(model), notice=notice, graph=graph)
 
 
@@ -102,8 +104,9 @@ def stream_answer(
         yield whole
         return
     said, thoughts, counted = "", ThoughtFilter(), None
+    asked, notice = _ask(question, kept, model, notice)
     with model_errors(model) as heard:
-        for chunk in model.stream(messages(question, kept.text())):
+        for chunk in model.stream(asked):
             piece = str(chunk.text)
             heard.set()
             said += piece
@@ -112,6 +115,19 @@ def stream_answer(
                 yield shown
     check_read(model, counted)
     yield cite(question, said, kept, model=model_name(model), notice=notice, graph=graph)
+
+
+def _ask(
+    question: str, context: Context, model: BaseChatModel, notice: str | None
+) -> tuple[list[BaseMessage], str | None]:
+    """Return what a model is asked, with the best facts alone where it reads slowly, and a notice of that."""
+    most, speed = room(model, wanted := sum(cost(line.text) for line in context.lines))
+    if most == wanted:
+        return messages(question, context.text()), notice
+    read = context.within(most)
+    n, m = len(read.lines), len(context.lines)
+    told = fill(SLOW_NOTICE, name=model_name(model), speed=f"{speed:.0f}", n=n, m=m)
+    return messages(question, read.text()), " ".join(part for part in (notice, told) if part)
 
 
 def cite(

@@ -16,10 +16,12 @@ from __future__ import annotations
 import atexit
 import json
 import logging
+import math
 import os
 import re
 import secrets
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -48,6 +50,9 @@ T = TypeVar("T")
 
 WAITING = logging.getLogger("mrag.waiting")  # Tells what is being waited for; the commands show it
 _SILENT: Final = 5.0  # seconds
+_PATIENCE: Final = 20.0  # seconds in which a model shall have read the facts
+_LEAST_READ: Final = 512  # tokens of facts that every model is given
+_speeds: dict[tuple[str, str], float] = {}  # tokens a second, by the model and where it runs
 _MAX_TRIES: Final = 64
 _START: Final = compile_late(r"[{\[]")
 _COMMA: Final = compile_late(r",(\s*[\]}])")
@@ -98,6 +103,29 @@ def invoke(model: BaseChatModel, messages: Sequence[BaseMessage], hint: str = _D
         said = model.invoke(list(messages))
         check_read(model, said)
         return str(said.text)
+
+
+def room(model: BaseChatModel, wanted: int) -> tuple[int, float]:
+    """Return how many tokens of facts a model is given, at most those wanted, and how many it reads a second.
+
+    This is measured once, for models that run on processors of one's own, by words that none of them has read
+    before. What is given is a power of two, so that small differences change no answer.
+    """
+    own = getattr(model, "num_ctx", None) is not None
+    where = str(getattr(model, "base_url", None) or getattr(model, "openai_api_base", None) or "")
+    if wanted <= _LEAST_READ or not (own or (where and is_loopback(where))):
+        return wanted, 0.0
+    key = model_name(model), where
+    if key not in _speeds:
+        from langchain_core.messages import HumanMessage
+
+        began = time.perf_counter()
+        with model_errors(model):
+            said = bound(model, 1).invoke([HumanMessage(" ".join(secrets.token_hex(2) for _ in range(40)))])
+        took = said.response_metadata.get("prompt_eval_duration", 0) / 1e9 or time.perf_counter() - began
+        _speeds[key] = (said.usage_metadata or {"input_tokens": wanted})["input_tokens"] / took
+    most = max(_LEAST_READ, 1 << int(math.log2(max(1.0, _speeds[key] * _PATIENCE))))
+    return min(wanted, most), _speeds[key]
 
 
 def check_read(model: BaseChatModel, said: BaseMessage | None) -> None:

@@ -20,6 +20,7 @@ PENDING = _TEXTS["pending"]  # What an answer says while the graph is not reason
 NAMES_APART = _TEXTS["names_apart"]  # What an answer says while things with several names are told of apart
 NO_MODEL_NOTICE = _TEXTS["no_model_notice"]
 """What an answer that was made without a model says of itself."""
+SLOW_NOTICE = _TEXTS["slow_notice"]  # What is added where a model is given the best facts alone
 ONLY_IDS_NOTICE = _TEXTS["only_ids_notice"]  # What is added where a model answered with ids of lines alone
 
 

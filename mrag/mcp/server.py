@@ -12,15 +12,19 @@ import logging
 import os
 import signal
 import threading
+import time
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+from contextvars import copy_context
 from types import FrameType
 from typing import Any, TypeVar
 
 import anyio
 import mcp_types as types
 from mcp import MCPError
-from mcp.server import Server
+from mcp.server import Server, ServerRequestContext
+from mcp.server.session import ServerSession
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
@@ -29,9 +33,10 @@ from mrag import __version__, untrusted
 from mrag.errors import ConfigError, MragError
 from mrag.graph.kg import KnowledgeGraph
 from mrag.mcp import McpSettings
-from mrag.mcp.tools import Result, ToolContext, clip, tools
+from mrag.mcp.tools import STAGE, Result, ToolContext, clip, tools
 
 _LONGEST = 1 << 20
+_SILENT = 5.0  # seconds
 
 
 async def _answer_lines(incoming: Any, outgoing: Any, pass_on: Any) -> None:
@@ -102,9 +107,19 @@ async def on_thread(places: anyio.Semaphore, work: Callable[[], _T]) -> _T:
         with suppress(RuntimeError):  # the loop is closed when the client has gone meanwhile
             loop.call_soon_threadsafe(settle, result, error)
 
+    inside = copy_context()
     # Daemons: one that was given up must not keep the process from ending.
-    threading.Thread(target=call, name="mrag-mcp", daemon=True).start()
+    threading.Thread(target=inside.run, args=(call,), name="mrag-mcp", daemon=True).start()
     return await done
+
+
+async def _tell(session: ServerSession, stages: deque[str]) -> None:
+    """Say every few seconds what a call is doing, if the client has asked for its progress."""
+    began = time.monotonic()
+    while True:
+        await asyncio.sleep(_SILENT)
+        seconds = time.monotonic() - began
+        await session.report_progress(seconds, message=f"{stages[-1]} ({seconds:.0f} s so far)")
 
 
 def build(desk: ToolContext) -> Server[Any]:
@@ -127,10 +142,15 @@ def build(desk: ToolContext) -> Server[Any]:
             ]
         )
 
-    async def call_tool(_: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+    async def call_tool(
+        context: ServerRequestContext, params: types.CallToolRequestParams
+    ) -> types.CallToolResult:
         tool = offered.get(params.name)
         if tool is None:
             raise MCPError(types.INVALID_PARAMS, f"There is no tool {params.name[:100]!r}.")
+        stages = deque([tool.title], maxlen=1)
+        STAGE.set(stages.append)
+        telling = asyncio.create_task(_tell(context.session, stages))
         try:
             asked = tool.arguments.model_validate(params.arguments or {})
             # A second more, so that a query's own deadline speaks first.
@@ -153,6 +173,8 @@ def build(desk: ToolContext) -> Server[Any]:
         except Exception:
             logger.exception("the tool %s failed", tool.name)
             return _failure("The tool failed by an error of its own.", "Its log tells more.")
+        finally:
+            telling.cancel()
 
     return Server(
         "mrag", version=__version__, title="mrag: a knowledge graph", instructions=_instructions(kg),

@@ -6,6 +6,7 @@ import json
 import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from inspect import signature
@@ -21,13 +22,13 @@ from mrag._tables import tables
 from mrag.context import ContextSettings, expand
 from mrag.context.display import Display
 from mrag.errors import ConfigError, TermError
-from mrag.generation.models import check_model
+from mrag.generation.models import check_model, model_name
 from mrag.graph.kg import KnowledgeGraph
 from mrag.index.similarity import SimilarityIndexes
 from mrag.mcp import McpSettings
 from mrag.rdf import queries
 from mrag.rdf.terms import SKOLEM, XSD, Term, Triple, curie, iri, term_to_json, to_ox
-from mrag.retrieval import registry
+from mrag.retrieval import registry, stream
 from mrag.retrieval.rankers import Question, Ranker
 from mrag.retrieval.reading import QuestionReader
 from mrag.stores.base import Limits, SelectResult
@@ -39,6 +40,8 @@ _VALUE = 2_000
 _ENDS = re.compile("[\x85\u2028\u2029]")
 _ARGUMENTS = tables("mcp/tools.toml")
 _BARE = frozenset(XSD + name for name in ("integer", "decimal", "double", "float", "boolean"))
+STAGE: ContextVar[Callable[[str], object]] = ContextVar("STAGE", default=len)
+"""Takes what a call is doing, for whoever waits for it."""
 
 
 @dataclass
@@ -242,14 +245,22 @@ def ask(
     notes: list[str] = []
     if answer is None:
         desk.open_index()
-        answer = mrag.ask(
-            desk.kg, question, model=desk.model(), k=k, index=desk.settings.index, how="read",
+        model, text = desk.model(), ""
+        reader = "" if model == "none" else f" by {model_name(model)}"
+        STAGE.get()(f"The facts are found and read{reader}")
+        for part in stream(
+            desk.kg, question, model=model, k=k, index=desk.settings.index, how="read",
             ranker=desk.ranker(ranker),
-        )  # fmt: skip
-        answer = replace(answer, why=why, offered=offered)
+        ):  # fmt: skip
+            if isinstance(part, str):
+                text += part
+                STAGE.get()(f"Written so far, and not checked yet: {one_line(text[-_CELL:])}")
+            else:
+                answer = replace(part, why=why, offered=offered)
         notes = _staleness(desk)
         if why:
             notes.insert(0, f"Read, not computed: {one_line(why)}.")
+    assert answer is not None
     data = answer.to_json()
     # The lines it was made from are many, and those that count are cited.
     data["entities"] = (data.pop("context", None) or {}).get("entities", [])

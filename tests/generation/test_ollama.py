@@ -6,6 +6,7 @@ The model is far too small to be right about anything; only the form of what it 
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -70,6 +71,24 @@ def test_the_prompt_reaches_the_model(
     assert system["role"] == "system" and "Using only the given Context" in system["content"]
     assert few.text() in human["content"]
     assert human["content"].endswith("Question: Who develops {GraphDB}?")
+
+
+@pytest.mark.parametrize("patience", [1e9, 1e-9])
+def test_a_slow_model_is_given_the_best_facts_alone(
+    protocol: OllamaServer, products: Context, monkeypatch: pytest.MonkeyPatch, patience: float
+) -> None:
+    for name, value in (("_LEAST_READ", 48), ("_speeds", {}), ("_PATIENCE", patience)):
+        monkeypatch.setattr(models, name, value)
+    lines = tuple(replace(line, score=float(line.id == "t3")) for line in products.lines)
+    given = answer("Who?", replace(products, lines=lines), client(protocol, monkeypatch))
+    (_, probe), (_, body) = protocol.requests[-2:]
+    assert probe["options"]["num_predict"] == 1
+    told = [line for line in lines if f"[{line.id}]" in body["messages"][1]["content"]]
+    assert lines[2] in told and given.context.lines == lines, "what it says is held against all of them"
+    if patience > 1:
+        assert len(told) == len(lines) and given.notice is None
+    else:
+        assert f"it was given the {len(told)} most relevant of {len(lines)} facts" in (given.notice or "")
 
 
 def test_image_blocks(protocol: OllamaServer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -189,6 +189,18 @@ async function examples() {
   }
 }
 
+/** Returns a hint that says every five seconds how long it has stood there. @param {string} text @param {string} [model] */
+function waiting(text, model) {
+  const hint = h("p", { class: "hint waiting" }, text);
+  let seconds = 0;
+  const clock = setInterval(() => {
+    seconds += 5;
+    if (!hint.isConnected) clearInterval(clock);
+    else hint.textContent = `${text} ${model ? t("Waiting for the language model {model}, {seconds} s so far.", { model, seconds }) : t("{seconds} s so far.", { seconds })}`;
+  }, 5000);
+  return hint;
+}
+
 /** @param {Asked} asked */
 async function write(asked) {
   const place = byId("answer");
@@ -196,7 +208,7 @@ async function write(asked) {
   running = stop;
   place.setAttribute("aria-busy", "true");
   show(byId("ask-stop"), true);
-  place.replaceChildren(h("p", { class: "hint waiting" }, t("Looking in the graph …")));
+  place.replaceChildren(waiting(t("Looking in the graph …")));
   for (const id of ["cited", "ask-picture", "ask-images", "ask-found", "answer-actions", "answer-note", "computed", "follow-form", "asked-before"]) show(byId(id), false);
   const text = h("p", { class: "written" });
   try {
@@ -206,7 +218,7 @@ async function write(asked) {
         if (stop.signal.aborted) return;
         if (event.event === "found") {
           const count = plural(event.hits.length, "entity", "entities");
-          place.replaceChildren(h("p", { class: "hint waiting" }, event.hits.length ? t("Found {count}; writing …", { count }) : t("Nothing fits; writing …")));
+          place.replaceChildren(waiting(event.hits.length ? t("Found {count}; writing …", { count }) : t("Nothing fits; writing …"), event.model));
         } else if (event.event === "text") {
           if (!text.isConnected) place.replaceChildren(text);
           text.append(event.text);

@@ -267,7 +267,7 @@ export interface WholeAnswer {
 }
 
 export type AnswerEvent =
-  | { event: "found"; hits: FoundHit[] }
+  | { event: "found"; hits: FoundHit[]; model: string }
   | { event: "text"; text: string }
   | ({ event: "answer" } & WholeAnswer);
 

@@ -19,6 +19,7 @@ from mrag.context.display import Display
 from mrag.context.neighbourhood import read
 from mrag.context.render import Context, Line
 from mrag.errors import ConfigError, ModelError
+from mrag.generation.models import model_name
 from mrag.generation.result import Answer, OtherReading, lines_of
 from mrag.generation.verification import VerifyReport
 from mrag.graph.kg import KnowledgeGraph
@@ -103,7 +104,8 @@ def events(
         yield {"event": "answer", **whole(ready.given, ready.given.context)}
     elif ready.found is not None:
         hits = [hit(kg, h.iri, h.score, h.reasons, display) for h in ready.found.hits]
-        yield {"event": "found", "hits": ranked(kg, hits)}
+        writer = model_name(ready.chat) if ready.chat is not None else ""
+        yield {"event": "found", "hits": ranked(kg, hits), "model": writer}
         for part in retrieval.stream(kg, ready.found, model=ready.chat or "none"):
             if isinstance(part, str):
                 yield {"event": "text", "text": part}

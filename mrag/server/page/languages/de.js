@@ -102,6 +102,8 @@ export default new Map([
   ["Looking in the graph …", "Suche im Graphen …"],
   ["Found {count}; writing …", "{count} gefunden; die Antwort wird geschrieben …"],
   ["Nothing fits; writing …", "Nichts passt; die Antwort wird geschrieben …"],
+  ["{seconds} s so far.", "Bisher {seconds} s."],
+  ["Waiting for the language model {model}, {seconds} s so far.", "Es wird auf das Sprachmodell {model} gewartet, bisher {seconds} s."],
   ["Stopped. What stands here has not been checked against the graph.", "Angehalten. Was hier steht, ist nicht am Graphen geprüft."],
   ["{question}, asked after {before}", "{question}, gefragt nach {before}"],
   ["Written by {model}.", "Geschrieben von {model}."],
