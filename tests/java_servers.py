@@ -37,7 +37,10 @@ def _element(name: str, *inside: str) -> str:
 
 def _dependency(package: str) -> str:
     names = ("groupId", "artifactId", "version", "type")
-    return _element("dependency", *(_element(n, p) for n, p in zip(names, package.split(":"), strict=False)))
+    inside = [_element(n, p) for n, p in zip(names, package.split(":"), strict=False)]
+    if package.endswith((":war", ":jar")):  # what these need is in them
+        inside.append(_element("exclusions", _element("exclusion", *(_element(n, "*") for n in names[:2]))))
+    return _element("dependency", *inside)
 
 
 def packages(server: str, part: str = "packages") -> Path:
@@ -123,13 +126,34 @@ def opensearch_server(folder: Path) -> Iterator[str]:
 
 
 @contextmanager
-def _served(folder: Path, ready: str, *arguments: str, path: str = "/") -> Iterator[str]:
+def blazegraph_server(folder: Path) -> Iterator[str]:
+    """Give the URL of an empty store on a Blazegraph."""
+    (war,) = packages("blazegraph").glob("*.war")
+    opens = (f"--add-opens=java.base/{one}=ALL-UNNAMED" for one in ("java.lang", "java.nio", "sun.nio.ch"))
+    with _served(folder, "blazegraph.log", *opens, str(war), ready="/sparql?query=ASK%7B%7D") as base:
+        yield f"sparql:{base}/sparql?update={base}/sparql"
+
+
+@contextmanager
+def corese_server(folder: Path) -> Iterator[str]:
+    """Give the URL of an empty store on a Corese."""
+    (jar,) = packages("corese").glob("*.jar")
+    base = f"http://127.0.0.1:{free_port()}"
+    command = [*_JAVA, "-jar", str(jar), "-p", base.rpartition(":")[2], "-su"]
+    with running(command, f"{base}/sparql", folder / "corese.log", seconds=300):
+        yield f"sparql:{base}/sparql?update={base}/sparql"
+
+
+@contextmanager
+def _served(
+    folder: Path, log: str, *arguments: str, path: str = "/", ready: str = "/protocol"
+) -> Iterator[str]:
     (runner,) = packages("jetty").glob("jetty-runner-*.jar")
     port = str(free_port())
     command = [*_JAVA, f"-Dorg.eclipse.rdf4j.appdata.basedir={folder / 'data'}", *arguments[:-1]]
     command += ["-jar", str(runner), "--port", port, "--path", path, arguments[-1]]
     base = f"http://127.0.0.1:{port}{path.rstrip('/')}"
-    with running(command, f"{base}/protocol", folder / ready, seconds=600):
+    with running(command, f"{base}{ready}", folder / log, seconds=600, ask={}):
         yield base
 
 

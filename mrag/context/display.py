@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from base64 import b64decode
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from typing import Final, TypeAlias
@@ -27,6 +29,7 @@ VOCABULARY: dict[str, str] = WORDS["vocabulary"]
 """Words for terms of the common vocabularies, which no graph labels."""
 
 _DEPTH = 4
+_QUOTED = "urn:rdf4j:triple:"
 _First: TypeAlias = Callable[[str], OxTerm | None]
 _Show: TypeAlias = Callable[[OxTerm], str]
 _RELATION = 16
@@ -64,9 +67,20 @@ class Display:
             return label
         if iri.startswith(SKOLEM):
             return self.anonymous(iri)
+        if iri.startswith(_QUOTED):
+            return self._quoted(iri)
         if (kind := self.kind_and_key(iri)) is not None:
             return " ".join(kind)
         return VOCABULARY.get(iri) or self.relation(iri) or iri_words(iri) or curie(iri, self.kg.prefixes)
+
+    def _quoted(self, iri: str) -> str:
+        """Return a triple inside a triple in words, of which GraphDB and RDF4J give an IRI."""
+        code = iri.removeprefix(_QUOTED)
+        with suppress(ValueError, SyntaxError):
+            text = b64decode(code + "=" * (-len(code) % 4), b"-_", validate=True).decode()
+            [(s, p, o, _)] = ox.parse(f"{text[2:-2]} .", ox.RdfFormat.N_TRIPLES)
+            return f"({self.term(s)}, {self.predicate(p.value)}, {self.term(o)})"
+        return "a triple"
 
     def kind_and_key(self, iri: str) -> tuple[str, str] | None:
         """Return the kind of a thing without a name, and the number or code in its IRI that it goes by."""

@@ -1065,7 +1065,11 @@ def classes_of(kg: KnowledgeGraph, things: Iterable[Term | str]) -> dict[str, tu
     texts = queries.get("planning/classes-of").batches("thing", list(read), typed=typed)
     few = len(typed) == 1 and 0 < kg.profile().predicates.get(RDF + "type", 0) <= _FEW_CLASSES
     if read and not known and few and not kg.store.capabilities.edges:
-        texts = iter([queries.get("explore/types").text])  # a server is asked once, not for each question
+        # A server is asked once, not for each question, nor by each process.
+        every = queries.get("explore/types").text
+        for thing, cls in kg.kept("classes", lambda: [[*map(str, row)] for row in kg.select(every)]):
+            read[thing].append(cls)
+        texts = iter(())
     for text in texts:
         for thing, cls in kg.select(text):
             read[str(thing)].append(str(cls))
@@ -1094,7 +1098,7 @@ def kind_property(kg: KnowledgeGraph) -> str:
         some = [p for p in many if _KINDS & {local_name(p).lower(), (called[p] or "").lower()}]
         return max(some, key=lambda p: counts[p], default="")
 
-    return kg.cached("kind property", find)
+    return kg.cached("kind property", lambda: str(kg.kept("kind", find)))
 
 
 class _Reader:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -423,15 +424,17 @@ def _together(
         by_row: dict[Cells, list[Cells]] = {}
         for r in result.rows:
             by_row.setdefault(tuple(r[n] for n in told), []).append(r)
+        chosen = list[tuple[int, dict[pl.Unknown, Cell]]]()
         for at, row in enumerate(rows):
             shown = {c.value: cell for c, cell in zip(plan.columns, row, strict=True)}
             mine = by_row.get(tuple(shown[open_[n]] for n in told), [])
             room = max((most - len(found[at])) // (len(blocks) - number + 1), 1)
             some = wanted or max(1, math.ceil(room / max(1, len(named.patterns))))
-            for solution in mine[:some]:
-                cells = dict(zip(open_, solution, strict=True))
-                found[at].update(dict.fromkeys(_supported(kg, named, classes, cells)))
+            chosen += [(at, dict(zip(open_, solution, strict=True))) for solution in mine[:some]]
             more[at] = more[at] or (wanted is None and len(mine) > some)
+        supported = _supported(kg, named, classes, [cells for _, cells in chosen])
+        for (at, _), triples in zip(chosen, supported, strict=True):
+            found[at].update(dict.fromkeys(triples))
     contexts = lines_of(kg, [list(triples) for triples in found], most)
     return [
         RowProof(context, cut) if context.lines else None for context, cut in zip(contexts, more, strict=True)
@@ -478,17 +481,16 @@ def _supporting(
     if not classes and not any(True for _ in patterns_of(block)):
         return [], False
     if not open_ and len(block.patterns) == 1 and block == pl.Block(block.patterns):
-        return _supported(kg, block, classes, {}), False  # whoever shows it looks whether it is there
+        return _supported(kg, block, classes)[0], False  # whoever shows it looks whether it is there
     if not open_:
         held = run(kg, pl.Plan(block), schema=schema, limits=limits).holds
-        return _supported(kg, block, classes, {}) if held else [], False
+        return _supported(kg, block, classes)[0] if held else [], False
     solutions = wanted or max(1, math.ceil(most / max(1, len(block.patterns))))
     columns = tuple(pl.Column(u, u.name) for u in open_)
     some = pl.Plan(block, columns, limit=solutions)
     result = run(kg, some, schema=schema, limits=limits, settled=False, spare=_BEHIND if settled else None)
-    found: dict[Triple, None] = {}
-    for row in result.rows:
-        found.update(dict.fromkeys(_supported(kg, block, classes, dict(zip(open_, row, strict=True)))))
+    rows = [dict(zip(open_, row, strict=True)) for row in result.rows]
+    found = dict.fromkeys(t for triples in _supported(kg, block, classes, rows) for t in triples)
     return list(found), wanted is None and bool(result.runners_up or result.truncated)
 
 
@@ -502,35 +504,45 @@ def _supported(
     kg: KnowledgeGraph,
     block: pl.Block,
     classes: Mapping[pl.Unknown, URIRef],
-    solution: Mapping[pl.Unknown, Cell],
-) -> list[Triple]:
-    """Return the triples of a solution of a block, and those by which its kinds are of the classes named."""
-    binding = {u: cell for u, cell in solution.items() if cell is not None}
-    found = [t for p in patterns_of(block) if not p.repeated and (t := triple_of(p, binding)) is not None]
-    for p in patterns_of(block):
-        found += _chain(kg, triple_of(p, binding)) if p.repeated else ()
-    for kind, cls in classes.items():
-        found += _links(kg, binding.get(kind), cls)
-    return list(dict.fromkeys(found))
+    solutions: Sequence[Mapping[pl.Unknown, Cell]] = ({},),
+) -> list[list[Triple]]:
+    """Return the triples of each solution, and those by which its kinds are of the classes named."""
+    bindings = [{u: cell for u, cell in solution.items() if cell is not None} for solution in solutions]
+    patterns = list(patterns_of(block))
+    made = [[(p.repeated, triple_of(p, binding)) for p in patterns] for binding in bindings]
+    ways = _ways(kg, dict.fromkeys(t for row in made for repeated, t in row if repeated and t is not None))
+    found = []
+    for row, binding in zip(made, bindings, strict=True):
+        triples = [t for repeated, t in row if not repeated and t is not None]
+        triples += (step for repeated, t in row if repeated for step in ways.get(t, ()))
+        triples += (link for kind, cls in classes.items() for link in _links(kg, binding.get(kind), cls))
+        found.append(list(dict.fromkeys(triples)))
+    return found
 
 
-def _chain(kg: KnowledgeGraph, ends: Triple | None) -> list[Triple]:
-    """Return the triples of a shortest way by which a property leads from one thing to another."""
-    if ends is None or not isinstance(ends.o, URIRef):
-        return []
-    before: dict[str, str] = {}
-    ahead = [str(ends.s)]
-    while ahead and str(ends.o) not in before:
-        steps = queries.get("planning/steps").batches("thing", ahead, property=[ends.p])
-        ahead = []
-        for a, b in (row for text in steps for row in kg.select(text)):
-            if str(b) not in before:
-                before[str(b)] = str(a)
-                ahead.append(str(b))
-    way = [str(ends.o)]
-    while way[-1] in before and (len(way) == 1 or way[-1] != str(ends.s)):
-        way.append(before[way[-1]])
-    return [Triple(URIRef(a), ends.p, URIRef(b)) for b, a in pairwise(way)][::-1]
+def _ways(kg: KnowledgeGraph, several: Iterable[Triple]) -> dict[Triple | None, list[Triple]]:
+    """Return the triples of a shortest way by which a property leads from one thing to another, of each."""
+    before: dict[Triple, dict[str, str]] = {t: {} for t in several if isinstance(t.o, URIRef)}
+    ahead = {t: [str(t.s)] for t in before}
+    while ahead:
+        steps: defaultdict[tuple[Term, str], list[str]] = defaultdict(list)
+        for p in dict.fromkeys(t.p for t in ahead):
+            things = dict.fromkeys(x for t, some in ahead.items() if t.p == p for x in some)
+            for text in queries.get("planning/steps").batches("thing", list(things), property=[p]):
+                for a, b in kg.select(text):
+                    steps[p, str(a)].append(str(b))
+        for t, some in ahead.items():
+            come = [(b, a) for a in sorted(some) for b in steps[t.p, a] if b not in before[t]]
+            before[t] = dict(reversed(come)) | before[t]
+            ahead[t] = list(dict.fromkeys(b for b, _ in come))
+        ahead = {t: some for t, some in ahead.items() if some and str(t.o) not in before[t]}
+    ways: dict[Triple | None, list[Triple]] = {}
+    for t, known in before.items():
+        way = [str(t.o)]
+        while way[-1] in known and (len(way) == 1 or way[-1] != str(t.s)):
+            way.append(known[way[-1]])
+        ways[t] = [Triple(URIRef(a), t.p, URIRef(b)) for b, a in pairwise(way)][::-1]
+    return ways
 
 
 def _links(kg: KnowledgeGraph, kind: Term | None, cls: URIRef) -> list[Triple]:

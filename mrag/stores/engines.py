@@ -1,8 +1,8 @@
 """The servers that mrag knows: those with an adapter of their own, and those known by their documentation.
 
-QLever, Stardog, AllegroGraph, Amazon Neptune and RDF4J Server are records of `engines.toml`. None has been
-run against these records; what is said of each stands in the documentation that its record names, and the
-conformance suite is ready for a server of yours.
+QLever, Stardog, AllegroGraph, Amazon Neptune and RDF4J Server are records of `engines.toml`. RDF4J Server is
+run by the tests, like Fuseki, GraphDB's engine and Virtuoso. What is said of the others stands in the
+documentation that each record names, and the conformance suite is ready for a server of yours.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from mrag.stores.virtuoso import VirtuosoStore
 
 @dataclass(frozen=True)
 class EngineRecord:
-    """What an engine's documentation says of it."""
+    """What is known of an engine, mostly by its documentation."""
 
     source: str
     example: str
@@ -91,7 +91,9 @@ def open_server(kind: str, address: str, access: Access | None = None) -> tuple[
         return ADAPTERS[kind](url, plain, login), graphs
     if kind == "sparql":
         given = dict(pairs)
-        return SparqlStore(url, Paths(plain, given.get("update"), given.get("graphs")), login), graphs
+        # Some answer a query for triples with a table where that may come, too.
+        paths, each = Paths(plain, given.get("update"), given.get("graphs")), Dialect(by_form=True)
+        return SparqlStore(url, paths, login, each), graphs
     record = ENGINES[kind]
     if not re.fullmatch(record.address, plain):
         hint = f"Such as {kind}:{record.example}."

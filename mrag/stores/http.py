@@ -419,7 +419,7 @@ def _says_timeout(text: str) -> bool:
     return bool(_TIMEOUTS.search(text))
 
 
-NT = "application/n-triples"
+NT, TURTLE = "application/n-triples", "text/turtle"
 _REPORT = "application/shacl-validation-report"
 _SHACL = "http://www.w3.org/ns/shacl#"
 _TAGS = compile_late(r"<[^<>]*>")
@@ -646,7 +646,7 @@ def lines_of(chunks: Iterable[bytes], media: str = NT) -> Iterator[bytes]:
     if media == NT:
         yield from _lines(chunks)
         return
-    for quad in _quads(chunks, media):
+    for quad in quads_of(chunks, media):
         yield f"{quad.triple} .".encode()
 
 
@@ -671,19 +671,30 @@ def _whole(lines: Iterable[bytes]) -> Iterator[bytes]:
         yield line
 
 
+def graph_media(response: requests.Response, asked: str) -> str:
+    """Return the media type in which triples come: one that was asked for, or another that is named."""
+    media = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+    return media if media in (TURTLE, "application/rdf+xml") else asked
+
+
 def triples_of(chunks: Iterable[bytes], media: str = NT) -> Iterator[Triple]:
-    """Yield the triples of N-Triples, or of Turtle with one triple a line."""
-    for quad in _quads(chunks, media):
+    """Yield the triples of N-Triples, Turtle or RDF/XML."""
+    for quad in quads_of(chunks, media):
         yield Triple(from_ox(quad.subject), URIRef(quad.predicate.value), from_ox(quad.object))  # type: ignore[arg-type]
 
 
-def _quads(chunks: Iterable[bytes], media: str) -> Iterator[ox.Quad]:
-    kind, lines = ox.RdfFormat.N_TRIPLES if media == NT else ox.RdfFormat.TURTLE, _lines(chunks)
-    while part := list(islice(lines, 1000)):
-        try:
+def quads_of(chunks: Iterable[bytes], media: str = NT) -> Iterator[ox.Quad]:
+    """Yield the triples of N-Triples, Turtle or RDF/XML as quads."""
+    kind, lines = ox.RdfFormat.N_TRIPLES, _lines(chunks)
+    try:
+        if media != NT:
+            kind = ox.RdfFormat.from_media_type(media) or ox.RdfFormat.TURTLE
+            yield from ox.parse(io.BufferedReader(_Body(chunks)), kind, lenient=True)
+            return
+        while part := list(islice(lines, 1000)):
             yield from ox.parse(b"\n".join(part), kind, lenient=True)
-        except SyntaxError as error:
-            raise Incomplete(f"it holds what is not {media}: {error.args[0]}") from error
+    except SyntaxError as error:
+        raise Incomplete(f"it holds what is not {media}: {error.args[0]}") from error
 
 
 _SENDERS = 2

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from math import ceil
 from typing import IO, Any, TypeVar
 
@@ -26,7 +26,7 @@ from mrag.loaders.checks import LoadNotes
 from mrag.loaders.rdf import Progress, Source
 from mrag.rdf import queries
 from mrag.rdf.guard import query_form
-from mrag.rdf.patterns import Construct, Group, Select, Values, to_insert, to_sparql, var
+from mrag.rdf.patterns import Construct, Group, Select, Values, to_data, to_insert, to_sparql, var
 from mrag.rdf.slicing import count_query, page_query, slice_query
 from mrag.rdf.terms import Triple, to_ox
 from mrag.redaction import redact, redact_url
@@ -44,6 +44,7 @@ from mrag.stores.base import (
 from mrag.stores.http import (
     NT,
     OTHERS,
+    TURTLE,
     Access,
     Http,
     Incomplete,
@@ -51,9 +52,11 @@ from mrag.stores.http import (
     NotVerbatim,
     OtherResult,
     Result,
+    graph_media,
     is_address,
     lines_of,
     may_be_verbatim,
+    quads_of,
     result_of,
     send_parts,
     send_stream,
@@ -124,6 +127,7 @@ DEFAULT = "urn:mrag:default"  # Stands in a dataset for the endpoint's own defau
 SCRATCH = "urn:mrag:scratch:"
 OWN = "urn:mrag:"
 _OLD_SCRATCH = 3600.0
+_INSERTED = 1000  # Triples of one update
 
 logger = logging.getLogger(__name__)
 
@@ -162,6 +166,8 @@ class SparqlStore(BaseStore):
         self._caps: Caps | None = None
         self._proven = 0
         self._others, self.note = "", ""
+        # Triples are sent by updates where there is no graph store.
+        self._by_update = self.paths.graphs is None and self.paths.update is not None
 
     def stream(self, query: str, dataset: Dataset) -> SelectStream:
         """Answer a SELECT query with rows that are not held, by pages where the server cuts its answers.
@@ -212,9 +218,10 @@ class SparqlStore(BaseStore):
     def construct(self, query: str, dataset: Dataset) -> Iterator[Triple]:
         """Answer a CONSTRUCT or DESCRIBE query, triple by triple."""
         began = time.monotonic()
-        response = self._query(query, dataset, self.dialect.nt, None)
+        response = self._query(query, dataset, self._triples(), None)
         with self._whole(query, None, began):
-            yield from self._watch(triples_of(self.http.chunks(response, query), self.dialect.nt), query)
+            triples = triples_of(self.http.chunks(response, query), graph_media(response, self.dialect.nt))
+            yield from self._watch(triples, query)
         self._check_end(query, None, began)
 
     def caps(self) -> Caps:
@@ -302,7 +309,8 @@ class SparqlStore(BaseStore):
             if media not in _RESULT_TYPES and query_form(query) in _OF_TRIPLES:
                 with self._whole(query, limits.seconds, began):
                     chunks = self.http.chunks(response, query)
-                    triples = self._watch(triples_of(chunks, self.dialect.nt), query)
+                    kind = graph_media(response, self.dialect.nt)
+                    triples = self._watch(triples_of(chunks, kind), query)
                     lines = list(self._within(triples, deadline, limits, query))
                 self._check_end(query, limits.seconds, began)
                 return lines
@@ -326,7 +334,12 @@ class SparqlStore(BaseStore):
         if not self.dialect.by_form:
             return f"{JSON_RESULTS}, {self.dialect.nt};q=0.9"
         triples = query_form(query) in _OF_TRIPLES
-        return self.dialect.nt if triples else JSON_RESULTS
+        return self._triples() if triples else JSON_RESULTS
+
+    def _triples(self) -> str:
+        """Return the media types of triples, of which other endpoints need not have N-Triples."""
+        more = ", text/turtle;q=0.5, application/rdf+xml;q=0.3" if self.dialect.name == Dialect.name else ""
+        return self.dialect.nt + more
 
     def _within(self, items: Iterable[_I], deadline: float, limits: Limits, query: str) -> Iterator[_I]:
         left = limits.bytes
@@ -521,7 +534,9 @@ class SparqlStore(BaseStore):
 
     def _update_form(self, query: str) -> dict[str, Any]:
         """Return how an update is sent."""
-        return {"data": query.encode(), "headers": {"Content-Type": "application/sparql-update"}}
+        # Blazegraph reads Latin-1 where no encoding is named.
+        media = "application/sparql-update" + ("; charset=utf-8" if self._by_update else "")
+        return {"data": query.encode(), "headers": {"Content-Type": media}}
 
     def derive(self, query: Construct, dataset: Dataset, into: str) -> None:
         """Put what a CONSTRUCT pattern gives into the graph `into`, on the server."""
@@ -529,7 +544,12 @@ class SparqlStore(BaseStore):
 
     def insert(self, ntriples: bytes, graph: str) -> None:
         """Add N-Triples to a graph, whole or not at all."""
-        self._post(graph, ntriples, self.dialect.nt)
+        try:
+            self._post(graph, ntriples, self.dialect.nt)
+        except errors.EndpointError as error:
+            if not self._other_form(error):
+                raise
+            self.insert(ntriples, graph)
 
     def bulk_load(
         self,
@@ -563,7 +583,10 @@ class SparqlStore(BaseStore):
             for piece in read:
                 for name, data in by_graph(piece):
                     self._add(name, data)
-        except BaseException:
+        except BaseException as failed:
+            if isinstance(failed, errors.EndpointError) and self._other_form(failed):
+                how = {"on_progress": on_progress, "skip_bad_lines": skip_bad_lines, "merged": merged}
+                return self.bulk_load(sources, graph, **how)  # type: ignore[arg-type]
             if not self.capabilities.atomic and not before:
                 for own in filter(None, (graph, merged)):
                     try:
@@ -592,11 +615,27 @@ class SparqlStore(BaseStore):
             return False
         return True
 
+    def _other_form(self, error: errors.EndpointError) -> bool:
+        """Choose another form for triples that are sent, where an endpoint does not know that of now."""
+        unknown = error.status == 415 or (error.status == 400 and "content-type" in str(error).lower())
+        if self.dialect.name != Dialect.name or self._by_update:
+            return False
+        if unknown and self.dialect.nt == NT:
+            self.dialect = replace(self.dialect, nt=TURTLE)  # N-Triples are Turtle
+        elif self.paths.update is not None and (unknown or error.status in (404, 405, 501)):
+            self._by_update = True
+        else:
+            return False
+        return True
+
     def _add(self, graph: str, data: Any) -> None:
         self._post(graph, data, self.dialect.nt, bulk=True)
 
     def clear(self, graph: str) -> None:
         """Remove a graph with its triples."""
+        if self._by_update:
+            self.update(queries.get("update/clear").bind(graph=[graph]))
+            return
         ok, place = (200, 202, 204, *self.absent), self._need(self.paths.graphs, self.writes_by)
         self.http.send("DELETE", place, params=self._context(graph), repeat=True, ok=ok).close()
 
@@ -618,8 +657,9 @@ class SparqlStore(BaseStore):
 
     def _graph_lines(self, graph: str) -> Iterator[bytes]:
         text = queries.get("kg/graph").text
-        response = self._query(text, Dataset((graph,)), self.dialect.nt, None)
-        yield from self._watch(lines_of(self.http.chunks(response), self.dialect.nt), text)
+        response = self._query(text, Dataset((graph,)), self._triples(), None)
+        lines = lines_of(self.http.chunks(response), graph_media(response, self.dialect.nt))
+        yield from self._watch(lines, text)
 
     def sweep(self) -> int:
         """Remove scratch graphs that a process left behind more than an hour ago."""
@@ -639,6 +679,11 @@ class SparqlStore(BaseStore):
         return f"{self.dialect.name} ({response.headers.get('Server', 'version not told')})"
 
     def _post(self, graph: str, data: Any, media: str, *, bulk: bool = False) -> None:
+        if self._by_update:
+            quads, home = quads_of([data] if isinstance(data, bytes) else data, NT), ox.NamedNode(graph)
+            while part := [ox.Quad(q.subject, q.predicate, q.object, home) for q in islice(quads, _INSERTED)]:
+                self.update(to_data([], part))
+            return
         # Oxigraph loads in half the time when it need not be able to take the load back, which is done here.
         more = {"no_transaction": ""} if bulk and self.http.server.startswith("Oxigraph") else {}
         response = self.http.send(
