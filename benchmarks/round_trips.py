@@ -2,6 +2,7 @@
 
     python benchmarks/round_trips.py                         # the demo graph
     python benchmarks/round_trips.py --rdf FILE --hops 2
+    python benchmarks/round_trips.py --on fuseki rdf4j empty owl-horst-optimized      # whole questions alone
 
 Starts an Oxigraph server (`pip install oxigraph`) on loopback, behind a proxy that counts requests and holds
 each back. Questions are made up as in `context_reach.py`; their hits come from an index beside the server, so
@@ -17,12 +18,15 @@ import argparse
 import tempfile
 import time
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from common import percentile
 from context_reach import made_up, sample
 
+from mrag import connect
 from mrag.context import Context, ContextSettings, expand
 from mrag.graph.connection import open_store
 from mrag.graph.kg import KnowledgeGraph
@@ -31,11 +35,19 @@ from mrag.index.similarity import SimilarityIndexes
 from mrag.retrieval.answering import ask
 from mrag.retrieval.rankers import Question, SimilarityRanker
 from mrag.stores.oxigraph import OxigraphStore
+from tests.java_servers import (
+    fuseki_server,
+    graphdb_repository,
+    graphdb_server,
+    rdf4j_repository,
+    rdf4j_server,
+)
 from tests.proxy import Proxy, proxy
 from tests.servers import oxigraph_server
 
 ROOT = Path(__file__).parent.parent
 Asked = tuple[str, list[tuple[str, float]]]
+THEIRS = {"name": "theirs", "graphs": ["urn:theirs"]}
 
 
 def questions(kg: KnowledgeGraph, size: int, k: int) -> list[Asked]:
@@ -83,14 +95,36 @@ def measure(
         )
 
 
-def measure_whole(url: str, made: Proxy, asked: list[str]) -> None:
-    """Print what whole questions cost that processes ask one after the other, the connection apart."""
+def measure_on(server: str, rdf: Path, asked: list[str]) -> None:
+    """Print what whole questions cost on a real server; of GraphDB's, the name is that of a ruleset."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        if server == "fuseki":
+            base = stack.enter_context(fuseki_server(folder))
+            url = f"fuseki:{base}/ds"
+        elif server == "rdf4j":
+            base = stack.enter_context(rdf4j_server(folder)).removesuffix("/rdf4j-server")
+            url = stack.enter_context(rdf4j_repository(f"{base}/rdf4j-server", "r"))
+        else:
+            base = stack.enter_context(graphdb_server(folder))
+            url = stack.enter_context(graphdb_repository(base, "r", server))
+        with connect(url) as kg:
+            kg.load([rdf])
+        print(server)
+        with proxy(base) as made:
+            measure_whole(url.replace(base, made.base), made, asked, {})
+
+
+def measure_whole(url: str, made: Proxy, asked: list[str], options: Mapping[str, Any] = THEIRS) -> None:
+    """Print what whole questions cost that processes ask one after the other, with the connection."""
     made.delay = 0.02
     for name in ("first process", "next process"):
-        store, _ = open_store(through(url, made))
-        with KnowledgeGraph(store, "theirs", graphs=["urn:theirs"]) as kg:
-            for text in asked:
-                before, began = made.requests, time.perf_counter()
+        started, began = made.requests, time.perf_counter()
+        store, _ = open_store(url)
+        with KnowledgeGraph(store, **options) as kg:
+            for at, text in enumerate(asked):
+                before = made.requests if at else started
+                began = time.perf_counter() if at else began
                 ask(kg, text, model="none", how="plan")
                 took = (time.perf_counter() - began) * 1000
                 print(f"  {name}, {text}: {made.requests - before} round trips, {took:.0f} ms")
@@ -104,7 +138,12 @@ def main() -> None:
     options.add_argument("--sample", type=int, default=50, help="questions of each kind")
     options.add_argument("--ask", nargs="*", default=["How many vendors are there?", "Who develops GraphDB?"])
     options.add_argument("-k", type=int, default=10, help="hits")
+    options.add_argument("--on", nargs="*", default=[], help="real servers to ask whole questions of, alone")
     args = options.parse_args()
+    for server in args.on:
+        measure_on(server, args.rdf[0], args.ask)
+    if args.on:
+        return
     for file in args.rdf:
         # The embedded store in memory reads a hub in the order that a server is asked for.
         with KnowledgeGraph(OxigraphStore()) as embedded, tempfile.TemporaryDirectory() as folder:
@@ -123,7 +162,7 @@ def main() -> None:
                     kg.load([data])
                     kg.profile()
                     store.insert(data.read_bytes(), "urn:theirs")
-                measure_whole(url, made, args.ask)
+                measure_whole(through(url, made), made, args.ask)
                 for hops in args.hops:
                     settings = ContextSettings(hops=hops)
                     wanted = [expand(embedded, seeds, settings, question=text) for text, seeds in asked]

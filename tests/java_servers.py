@@ -1,4 +1,4 @@
-"""Fuseki, RDF4J Server, GraphDB's engine and OpenSearch, from packages that Maven's own cache keeps.
+"""Fuseki, RDF4J Server, GraphDB's engine, Blazegraph and OpenSearch, from packages that Maven's cache keeps.
 
 GraphDB is what its licence lets tests use: the engine, in RDF4J's web application. It has no Workbench, so
 nothing at `/rest`, and no plugin of similarity, like a GraphDB of which a proxy shows only its repositories.
@@ -38,7 +38,7 @@ def _element(name: str, *inside: str) -> str:
 def _dependency(package: str) -> str:
     names = ("groupId", "artifactId", "version", "type")
     inside = [_element(n, p) for n, p in zip(names, package.split(":"), strict=False)]
-    if package.endswith((":war", ":jar")):  # what these need is in them
+    if package.endswith(":war"):  # what these need is in them
         inside.append(_element("exclusions", _element("exclusion", *(_element(n, "*") for n in names[:2]))))
     return _element("dependency", *inside)
 
@@ -131,16 +131,6 @@ def blazegraph_server(folder: Path) -> Iterator[str]:
     (war,) = packages("blazegraph").glob("*.war")
     opens = (f"--add-opens=java.base/{one}=ALL-UNNAMED" for one in ("java.lang", "java.nio", "sun.nio.ch"))
     with _served(folder, "blazegraph.log", *opens, str(war), ready="/sparql?query=ASK%7B%7D") as base:
-        yield f"sparql:{base}/sparql?update={base}/sparql"
-
-
-@contextmanager
-def corese_server(folder: Path) -> Iterator[str]:
-    """Give the URL of an empty store on a Corese."""
-    (jar,) = packages("corese").glob("*.jar")
-    base = f"http://127.0.0.1:{free_port()}"
-    command = [*_JAVA, "-jar", str(jar), "-p", base.rpartition(":")[2], "-su"]
-    with running(command, f"{base}/sparql", folder / "corese.log", seconds=300):
         yield f"sparql:{base}/sparql?update={base}/sparql"
 
 

@@ -384,6 +384,9 @@ class SparqlStore(BaseStore):
         seen, form = self._seen(dataset), dict[str, Any](self._parameters(dataset, seconds))
         for name, graphs in (("default-graph-uri", seen.default), ("named-graph-uri", seen.named)):
             form[name] = [graph for graph in graphs if graph != DEFAULT]
+        if self._by_update and not seen.named:
+            # Blazegraph shows every named graph where none is named, or one that it does not know.
+            form["named-graph-uri"] = form["default-graph-uri"]
         # Of a form servers read some hundred kilobytes, and call what is left of the query malformed.
         long = len(query) > _FORM
         headers = {"Accept": accept + self._others * (JSON_RESULTS in accept)}

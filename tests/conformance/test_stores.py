@@ -16,7 +16,7 @@ from mrag.stores.http import Access
 from mrag.stores.oxigraph import OxigraphStore
 from tests.conftest import slow
 from tests.engine_server import engine_server
-from tests.java_servers import graphdb_repository, rdf4j_repository
+from tests.java_servers import blazegraph_server, graphdb_repository, rdf4j_repository
 from tests.servers import graphdb_protocol, oxigraph_server, virtuoso_server
 
 FEWER = 3000
@@ -48,6 +48,7 @@ WHOLE: dict[str, Opened] = {
     "disk": lambda folder: OxigraphStore(folder / "data"),
     "oxigraph server": lambda folder: served(oxigraph_server(folder)),
     "virtuoso": lambda folder: served(virtuoso_server(folder), Access(user="dba", password="dba")),
+    "blazegraph": lambda folder: served(blazegraph_server(folder)),
 }
 WITH_FEWER: dict[str, Opened] = {
     "graphdb protocol": lambda folder: served(graphdb_protocol(folder, "--reason")),

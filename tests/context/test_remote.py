@@ -18,6 +18,7 @@ from mrag.context.neighbourhood import in_passes, read, read_of
 from mrag.context.render import Context
 from mrag.graph.connection import open_store
 from mrag.graph.kg import KnowledgeGraph
+from mrag.planning.answering import compute
 from mrag.planning.plan import Block, Column, Pattern, Plan, Unknown
 from mrag.planning.profiling import schema_of
 from mrag.planning.run import ask_together, run
@@ -245,8 +246,12 @@ def test_a_question_costs_three_round_trips_at_most(server: str, hops: int) -> N
                     assert 1 <= counted.requests - before <= (3 if at else 12)
 
 
-def test_a_computed_answer_costs_five_round_trips_at_most(server: str) -> None:
+def test_a_computed_answer_costs_five_round_trips_at_most(
+    server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Once schema and names are read, which the next one to open the graph finds beside the store."""
+    monkeypatch.setitem(compute.__kwdefaults__, "seconds", 300.0)
+    monkeypatch.setattr("mrag.planning.proof._PATIENCE", 60.0)
     base, name = server.removeprefix("sparql:").partition("/query")[0], f"k{next(names)}"
     with mrag.connect() as wanted, proxy(base) as counted:
         wanted.load([PRODUCTS])
