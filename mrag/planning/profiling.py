@@ -595,7 +595,7 @@ _FOLDERS: Final = frozenset(
 )
 _MOST_TYPED: Final = 300_000  # Triples of types that are gone through for what IRIs call things
 _KIND: Final = FolderKind(
-    "lexicon", 15, "It is built anew when a question is next asked; or delete its folder."
+    "lexicon", 16, "It is built anew when a question is next asked; or delete its folder."
 )
 KNOWN: Final = "known-"  # How arrays of what is known of a schema begin
 
