@@ -1,7 +1,5 @@
 """Work that wants too much, for the tests of limits."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Generator

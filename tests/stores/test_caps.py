@@ -1,7 +1,5 @@
 """Servers that cut answers, or end them in time, without a word: nothing is lost or made up."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager

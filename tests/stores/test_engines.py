@@ -3,8 +3,6 @@
 No such engine runs here: `tests/engine_server.py` speaks their protocols, and `mrag serve` speaks RDF4J's.
 """
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable, Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A real Fuseki as it is configured: services by other names, at the dataset itself, or for reading alone."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

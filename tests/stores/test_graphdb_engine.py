@@ -1,7 +1,5 @@
 """GraphDB's own engine: what it infers, how its layers and named graphs are told apart, what is written."""
 
-from __future__ import annotations
-
 import io
 import sys
 from collections.abc import Iterator

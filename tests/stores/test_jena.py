@@ -1,7 +1,5 @@
 """What Fuseki does in its own way."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from pathlib import Path

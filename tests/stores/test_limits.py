@@ -1,7 +1,5 @@
 """What others sent is read within limits: attacks on every format, and files that are loaded."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

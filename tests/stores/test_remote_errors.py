@@ -1,7 +1,5 @@
 """Servers that misbehave: each way is one typed error that names the endpoint; nothing is half-written."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import threading

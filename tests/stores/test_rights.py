@@ -1,7 +1,5 @@
 """Folders and files of data are their owner's alone, and temporary ones go, however a process ends."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

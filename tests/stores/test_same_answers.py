@@ -1,7 +1,5 @@
 """Fifty questions over two graphs, and class expressions: real servers answer as the embedded store does."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache

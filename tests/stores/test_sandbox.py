@@ -1,7 +1,5 @@
 """What a query's process cannot do, tried in real processes against a listener on this machine."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

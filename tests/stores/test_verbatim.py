@@ -1,7 +1,5 @@
 """Files that go to a server as they stand, and those that do not."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What Virtuoso's limits would cut or refuse is done in parts: answers, orders, derivations, and learning."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterator
 from pathlib import Path

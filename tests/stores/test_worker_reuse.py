@@ -1,7 +1,5 @@
 """Processes that answer queries go from one copy to the next, and carry nothing over."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Iterator
