@@ -163,9 +163,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     return found
 
 
-def test_a_changed_number_has_its_properties_read_again_and_no_names(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_changed_number_has_its_properties_read_again_and_no_names(monkeypatch: pytest.MonkeyPatch) -> None:
     with KnowledgeGraph(OxigraphStore()) as kg:
         kg.insert(stated())
         before = lexicon_of(kg, None).matcher.things

@@ -143,9 +143,7 @@ def test_every_role_and_way_has_a_phrase() -> None:
     assert told <= {name.partition(":")[0] for name in cues} | {"cmp+", "cmp-"}
 
 
-def test_words_in_two_parts_and_characters_beyond_the_first_plane_keep_places(
-    kg: KnowledgeGraph,
-) -> None:
+def test_words_in_two_parts_and_characters_beyond_the_first_plane_keep_places(kg: KnowledgeGraph) -> None:
     question = "\U0001f3ed\U0001f3ed Welche Mühlen stehen am Tarn?"
     (mills, *_) = computed(kg, question).words
     assert mills.words is not None and mills.words.text == "Mühlen"
