@@ -6,9 +6,7 @@ broken off, at a moment of its time or when its files have changed so often; the
 on a slow machine and a fast one alike. Afterwards the folder must be in one of the states that the job passes
 through, `doctor` and all other commands must work without a repair by hand, and the same command again must
 give the state of the undisturbed run.
-
-`MRAG_TEST_TRIES` is how often each job is killed, `MRAG_TEST_SEED` begins the dice. Without the
-first, each is broken off twice only, and jobs that are much like others are left to the campaigns.
+Without `MRAG_TEST_TRIES` (seed: `MRAG_TEST_SEED`) a job is broken off twice only, what is much alike never.
 """
 
 import json

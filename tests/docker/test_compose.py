@@ -6,8 +6,6 @@ the stack of several servers is run.
 
 import json
 import re
-import shutil
-import subprocess
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -103,17 +101,6 @@ def test_it_follows_the_schema_of_compose(file: Path) -> None:
     schema = jsonschema.Draft7Validator({key: value for key, value in schema.items() if key != "$schema"})
     schema.validate(document)
     assert not schema.is_valid({**document, "services": {"x": {"image": "a/b:1", "port": []}}})
-
-
-@pytest.mark.parametrize("file", ALL, ids=lambda f: f.parent.name)
-def test_compose_reads_it(file: Path) -> None:
-    found = shutil.which("docker")
-    plugin = [found, "compose"] if found else []
-    if not plugin or subprocess.run([*plugin, "version"], capture_output=True, check=False).returncode:
-        pytest.skip("docker compose is not installed")
-    command = [*plugin, "-f", str(file), "--profile", "load", "config", "--quiet"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
 
 
 REP = Namespace("http://www.openrdf.org/config/repository#")

@@ -34,20 +34,7 @@ Binding: TypeAlias = Mapping[pl.Unknown, Term]
 
 
 def evaluate(plan: pl.Plan, triples: Iterable[Triple]) -> list[Cells]:
-    """Return the rows of a plan; for yes or no, one empty row means yes.
-
-    Raises:
-        ConfigError: If the plan says nothing sensible.
-
-    Example:
-        >>> from mrag.planning import Aggregate, Block, Column, Pattern, Plan, Unknown
-        >>> cat, mice = Unknown("cat"), Unknown("mice")
-        >>> caught = Block((Pattern(cat, URIRef("urn:caught"), mice),))
-        >>> graph = [Triple(URIRef(f"urn:{n}"), URIRef("urn:caught"), Literal(f"{n} mice")) for n in range(3)]
-        >>> total = Aggregate("sum", mice, of=(cat,))
-        >>> [str(n) for (n,) in evaluate(Plan(caught, (Column(total, "n"),)), graph)]
-        ['3']
-    """
+    """Return the rows of a plan; for yes or no, one empty row means yes."""
     check(plan)
     graph = _Evaluation(frozenset(triples))
     rows = [shown for row in graph.rows(plan) if (shown := _shown(plan, row)) is not None]

@@ -20,14 +20,7 @@ _FILLED = re.compile(r"\{(address|calling|number|odd|service|string)\}")
 
 
 class Texts:
-    """Writes texts, most of them well formed.
-
-    Args:
-        seed: Of the random choices.
-        address: What SERVICE, LOAD and FROM call.
-        calling: How likely a group holds a SERVICE, written openly or hidden.
-        noise: How likely odd characters stand between two terminals.
-    """
+    """Writes texts, most of them well formed; `address` is what SERVICE, LOAD and FROM call."""
 
     def __init__(self, seed: int, address: str, *, calling: float = 0.15, noise: float = 0.002) -> None:
         self.random = Random(seed)

@@ -7,7 +7,6 @@ import stat
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -230,21 +229,10 @@ def test_a_folder_that_is_just_made_is_not_taken_for_one_that_is_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    ends = threading.Event()
-
-    def collecting() -> None:
-        while not ends.is_set():
-            collect()
-
     with ThreadPoolExecutor(2) as pool:
-        collectors = [pool.submit(collecting) for _ in range(2)]
-        try:
-            for _ in range(500):
-                with Scratch("view") as live:
-                    (live / "file").touch()
-                    assert (live / "file").exists()
-        finally:
-            ends.set()
-        for each in collectors:
-            each.result()
+        collectors = [pool.submit(lambda: [collect() for _ in range(2_000)]) for _ in range(2)]
+        while not all(each.done() for each in collectors):
+            with Scratch("view") as live:
+                (live / "file").touch()
+                assert (live / "file").exists()
     assert not list(tmp_path.iterdir())
