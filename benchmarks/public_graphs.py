@@ -12,7 +12,7 @@
 the kind of graph and the half. None of the files is kept here. `public/NAME.jsonl` has the questions, written
 before any reader saw them, each with the SPARQL query whose rows are the gold answer; where a question can be
 taken in two ways both answers are accepted. Designs are compared on the half for choosing; of the held-out
-half only the figures are looked at. Those that came later were asked once before their failures were looked at.
+half only the figures are looked at. The later ones were asked once before anybody looked at their failures.
 
 Answers are computed or refused (`how="plan"`), without a language model.
 """

@@ -111,9 +111,10 @@ def room(model: BaseChatModel, wanted: int) -> tuple[int, float]:
     This is measured once, for models that run on processors of one's own, by words that none of them has read
     before. What is given is a power of two, so that small differences change no answer.
     """
-    own = getattr(model, "num_ctx", None) is not None
+    # Ollama, or a model file that is served in this process: other servers are others' business.
+    own = getattr(model, "num_ctx", None) is not None or getattr(model, "model_name", "") == "local"
     where = str(getattr(model, "base_url", None) or getattr(model, "openai_api_base", None) or "")
-    if wanted <= _LEAST_READ or not (own or (where and is_loopback(where))):
+    if wanted <= _LEAST_READ or not own:
         return wanted, 0.0
     key = model_name(model), where
     if key not in _speeds:
