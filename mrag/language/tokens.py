@@ -244,7 +244,7 @@ _BRITISH: Final = tuple(
         (r"(?:(?<=defen)|(?<=offen))ce$", "se"),
         (r"(?<=fav|lab|hon|vap|hum|tum|rum|har)our", "or"),
         (r"(?:(?<=behavi)|(?<=neighb))our", "or"),
-        (r"^([a-z]*[aeiou][a-z]*[^aeiou][aeiou]l)l(?=(?:ed|ing|er)$)", r"\1"),
+        (r"(?:(?<=[aeiou][a-z][aeiou]l)|(?<=[aeiou][a-z][a-z][aeiou]l))l(?=(?:ed|ing|er)$)", ""),
         (r"aem(?=i|o|a)", "em"),
         (r"^pae(?=d)", "pe"), (r"^oe(?=[ds])", "e"), (r"^foe(?=t)", "fe"),
         (r"(?<=ewel)lery$", "ry"), (r"^grey", "gray"), (r"^alumini(?=um$)", "alumin"), (r"^artef", "artif"),

@@ -150,7 +150,7 @@ def test_names() -> None:
     assert embedder(None) is None is embedder("none")
     model = embedder("wordllama")
     assert isinstance(model, WordLlamaEmbedder) and embedder(model) is model
-    with pytest.raises(ConfigError, match="Did you mean wordllama"):
+    with pytest.raises(ConfigError, match="Did you mean 'wordllama'"):
         embedder("wordlama")
     with pytest.raises(ConfigError, match="A int cannot embed texts"):
         embedder(7)

@@ -504,6 +504,7 @@ SPAN: Final = 8  # Most words of one mention
 _MOST_BEGUN: Final = 10_000  # Names that are compared with what was typed of them
 _PLACE: Final = 6
 _CROWD: Final = 60
+_ADJECTIVES: Final = ("ful", "al", "ive", "ic", "ous", "ly")
 _HALF: Final = 0.5
 _FEW: Final = 0.15
 _CORRECTIONS: Final = 8
@@ -537,6 +538,7 @@ class NameMatcher:
         ]
         for span, rows in self._parts(words, having):
             yield from self._partly(words, {*stems[slice(*span)]}, span, rows, "tokens", 1.0)
+        yield from self._adjectives(words, having)
         yield from self._misspelt(words, stems, having)
 
     def begun(self, text: str, most: int) -> list[Candidate]:
@@ -650,6 +652,21 @@ class NameMatcher:
                     break
                 if len(rows) <= _CROWD:
                     yield (_with_titles(words, i), j + 1), rows
+
+    def _adjectives(
+        self, words: Sequence[TextToken], having: Sequence[NameRows]
+    ) -> Iterator[tuple[Span, Candidate]]:
+        """Yield the names that an adjective is made of: "successful" says that the status is "success"."""
+        for at, word in enumerate(words):
+            if len(having[at]) or _is_glue(word) or is_everyday(word.key):
+                continue
+            for ending in _ADJECTIVES:
+                base = word.key.removesuffix(ending)
+                if base == word.key or len(base) < 2 + _LEAST:
+                    continue
+                for rows in self._found("whole", [base, base + "e", base + "y"]):
+                    for row in rows[:_CROWD].tolist():
+                        yield (at, at + 1), self._candidate(row, 0.85, "inflected")
 
     def _misspelt(
         self, words: Sequence[TextToken], stems: Sequence[str], having: Sequence[NameRows]

@@ -364,6 +364,7 @@ class CodeWords:
 
     def __init__(self, schema: Schema, things: NamedThings) -> None:
         self._phrases: dict[tuple[str, ...], dict[str, list[str]]] = {}
+        self._before: dict[tuple[str, ...], dict[str, dict[str, list[str]]]] = {}
         self._written = set[str]()
         for iri, values in _few_values(schema, things).items():
             for phrase, value in _told(schema.properties[iri], values):
@@ -373,6 +374,10 @@ class CodeWords:
                 if words and plain:
                     self._written.add(phrase.lower())
                     self._phrases.setdefault(words, {}).setdefault(value, []).append(iri)
+                if len(words) > 1 and plain and words[-1] in _class_heads(schema.properties[iri], schema):
+                    # Of a "high school" the school is told by its class.
+                    found = self._before.setdefault(words[:-1], {}).setdefault(words[-1], {})
+                    found.setdefault(value, []).append(iri)
 
     def mentions(
         self, question: Sequence[TextToken], clear: set[int], exact: set[int]
@@ -389,6 +394,8 @@ class CodeWords:
         for start in range(len(stems)):
             for end in range(min(len(stems), start + 3), start, -1):
                 found = self._phrases.get(tuple(stems[start:end]))
+                if end < len(stems) and (before := self._before.get(tuple(stems[start:end]))):
+                    found = before.get(stems[end], found)
                 said = " ".join(low[start:end])
                 if not found or (exact if said in self._written else clear).intersection(range(start, end)):
                     continue
@@ -403,6 +410,12 @@ class CodeWords:
                     ),
                 )
                 break
+
+
+def _class_heads(info: PropertyInfo, schema: Schema) -> set[str]:
+    """Return the stems of the last words of the names of the classes that have a property."""
+    kinds = (schema.classes[c] for c in info.domains if c in schema.classes)
+    return {stem(name.lower().split()[-1]) for kind in kinds for name in kind.names[:1]}
 
 
 def _few_values(schema: Schema, things: NamedThings) -> Mapping[str, list[str]]:
