@@ -112,7 +112,8 @@ def load(
                 result["inferred"], result["clashes"] = 0, len(error.clashes)
         _read_names(graph)
         if isinstance(graph.store, stores.OxigraphStore) and 4 * report.triples > graph.record.triples:
-            with commands.on_stop("All is loaded."), status("Putting the files in order"):
+            last = "All is loaded; the next load puts the files in order."
+            with commands.on_stop(last), status("Putting the files in order"):
                 graph.store.compact()
         if as_json:
             show_json(result)

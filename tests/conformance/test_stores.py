@@ -91,3 +91,5 @@ class TestStores(StoreConformance):
     def _searched_there(self, request: pytest.FixtureRequest) -> None:
         if "similarity_queries[graphdb protocol" in request.node.name:
             pytest.skip("mrag serve looks into indexes of its own, as tests/stores/test_graphdb.py does")
+        if "blazegraph-kg/list" in request.node.name:
+            request.applymarker(pytest.mark.xfail(strict=True, reason="it reads GRAPH beside its dataset"))
