@@ -5,8 +5,7 @@ known how long it takes and how often its files change. Then it runs on fresh co
 broken off, at a moment of its time or when its files have changed so often; the latter falls into the writing
 on a slow machine and a fast one alike. Afterwards the folder must be in one of the states that the job passes
 through, `doctor` and all other commands must work without a repair by hand, and the same command again must
-give the state of the undisturbed run.
-Without `MRAG_TEST_TRIES` (seed: `MRAG_TEST_SEED`) a job is broken off twice only, what is much alike never.
+give the state of the undisturbed run. Without `MRAG_TEST_TRIES` a job is broken off twice only, or never.
 """
 
 import json
